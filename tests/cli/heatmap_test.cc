@@ -158,7 +158,7 @@ TEST_F(HeatMapCommandTest, SelectsAndSkips) {
                                          "2023-11-14T22:13:21Z", "--to", "1700000006000000"});
   EXPECT_EQ(result.exit_status, 3);
   EXPECT_TRUE(result.out.starts_with("t: 1 band x 1 step of 1s, 1 operation\n")) << result.out;
-  EXPECT_EQ(result.err, "stele: left out 1 wrong line\n");
+  EXPECT_EQ(result.err, "stele: left out 1 wrong line or damaged block\n");
   ExpectFailure({"heatmap", trace}, 1, "sel.jsonl:3: the line has no \"t\"");
   ExpectFailure({"heatmap", "-"}, 2, "reads a trace twice");
 }

@@ -161,7 +161,8 @@ TEST_F(LintCommandTest, SkipsWrongLinesOfTraces) {
   EXPECT_NE(wrong.err.find("trace.jsonl:2: not a JSON object"), std::string::npos) << wrong.err;
   const CommandResult skipped = RunPlain({"lint", "--trace", trace, "--skip-bad"});
   EXPECT_EQ(skipped.exit_status, 3);
-  EXPECT_EQ(skipped.out, "1 wrong line of the trace skipped\n0 errors, 0 warnings, 0 notes\n");
+  EXPECT_EQ(skipped.out,
+            "1 wrong line or damaged block of the trace skipped\n0 errors, 0 warnings, 0 notes\n");
   const std::string all_good = WriteFile("good.jsonl", good);
   EXPECT_EQ(RunPlain({"lint", "--trace", all_good, "--skip-bad"}).exit_status, 0);
   ExpectError({"lint", "--keys", trace, "--skip-bad"}, 2, "--skip-bad needs --trace");

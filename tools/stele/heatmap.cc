@@ -210,8 +210,8 @@ void SetExitStatus(Session& session, const lab::HeatMaps& maps, const MapOutput&
         if (pattern.severity == kSeverities[i]) session.SkippedSome();
   }
   if (maps.skipped_lines == 0) return;
-  session.Note(fmt::format("stele: left out {} wrong line{}\n", maps.skipped_lines,
-                           maps.skipped_lines == 1 ? "" : "s"));
+  session.Note(fmt::format("stele: left out {0} wrong line{1} or damaged block{1}\n",
+                           maps.skipped_lines, maps.skipped_lines == 1 ? "" : "s"));
   session.SkippedSome();
 }
 

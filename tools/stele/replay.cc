@@ -58,7 +58,8 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
   for (const auto& [code, count] : result.errors) errors += count;
   if (result.skipped_lines > 0) {
     session.Note(fmt::format("stele: left out {} of the trace\n",
-                             Counted(result.skipped_lines, "wrong line", "wrong lines")));
+                             Counted(result.skipped_lines, "wrong line or damaged block",
+                                     "wrong lines or damaged blocks")));
     session.SkippedSome();
   }
   if (errors == 0) return absl::OkStatus();

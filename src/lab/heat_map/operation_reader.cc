@@ -47,28 +47,28 @@ bool OperationReader::IsSelected(const TraceRecord& record) const {
          (!options_.tag.has_value() || record.tag == *options_.tag);
 }
 
-absl::StatusOr<bool> OperationReader::NextValid(TraceLines* lines, TraceRecord* record) {
+absl::StatusOr<bool> OperationReader::NextValid(TraceInput* input, TraceRecord* record) {
   while (true) {
-    STELE_ASSIGN_OR_RETURN(const bool any, lines->Next(record));
+    STELE_ASSIGN_OR_RETURN(const bool any, input->Next(record));
     if (!any) return false;
     if (++lines_ % kLinesPerProgress == 0 && options_.progress != nullptr)
       options_.progress(lines_);
     const absl::Status checked = CheckRowKeys(*record);
     if (checked.ok()) return true;
-    if (!options_.skips_bad) return lines->Within(checked);
+    if (!options_.skips_bad) return input->Within(checked);
     ++skipped_;
   }
 }
 
 absl::Status OperationReader::ReadTrace(size_t trace, const Visit& visit) {
-  STELE_ASSIGN_OR_RETURN(const auto lines,
-                         TraceLines::Open(paths_[trace], {.skips_bad = options_.skips_bad,
+  STELE_ASSIGN_OR_RETURN(const auto input,
+                         TraceInput::Open(paths_[trace], {.skips_bad = options_.skips_bad,
                                                           .is_growing = options_.is_growing}));
   const bool is_first = records_.size() == trace;
   TraceRecord record;
   uint64_t count = 0;
   while (is_first || count < records_[trace]) {
-    STELE_ASSIGN_OR_RETURN(const bool any, NextValid(lines.get(), &record));
+    STELE_ASSIGN_OR_RETURN(const bool any, NextValid(input.get(), &record));
     if (!any) break;
     ++count;
     if (is_first && tables_.size() < kKnownTablesMax && !tables_.contains(record.table))
@@ -76,7 +76,7 @@ absl::Status OperationReader::ReadTrace(size_t trace, const Visit& visit) {
     if (IsSelected(record)) STELE_RETURN_IF_ERROR(visit(record));
   }
   if (is_first) records_.push_back(count);
-  skipped_ += lines->skipped();
+  skipped_ += input->skipped();
   return absl::OkStatus();
 }
 

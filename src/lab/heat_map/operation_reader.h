@@ -1,6 +1,6 @@
 // heat_map/operation_reader.h: the operations of traces that a heat map counts.
 //
-// Errors:    those of TraceLines; InvalidArgument, with path and line, for an operation without its
+// Errors:    those of TraceInput; InvalidArgument, with its place, for an operation without its
 //            row and for a row key that is too long.
 // Threads:   confined to one thread.
 #pragma once
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "lab/trace/trace_lines.h"
+#include "lab/trace/trace_input.h"
 #include "lab/trace/trace_record.h"
 #include "stele/lab/heat_map.h"
 
@@ -34,7 +34,7 @@ class OperationReader {
  private:
   absl::Status ReadTrace(size_t trace, const Visit& visit);
   // Reads up to the next operation with valid row keys. Returns false at the end.
-  absl::StatusOr<bool> NextValid(TraceLines* lines, TraceRecord* record);
+  absl::StatusOr<bool> NextValid(TraceInput* input, TraceRecord* record);
   bool IsSelected(const TraceRecord& record) const;
 
   const std::vector<std::string>& paths_;

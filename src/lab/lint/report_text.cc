@@ -118,7 +118,9 @@ std::string LintReport::ToText() const {
                        internal::lab::AdviceText(finding));
   }
   if (skipped_lines > 0)
-    out += internal::lab::Counted(skipped_lines, "wrong line") + " of the trace skipped\n";
+    out += fmt::format("{} or damaged block{} of the trace skipped\n",
+                       internal::lab::Counted(skipped_lines, "wrong line"),
+                       skipped_lines == 1 ? "" : "s");
   return out + internal::lab::SummaryLine(*this);
 }
 

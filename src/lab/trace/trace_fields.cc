@@ -141,11 +141,14 @@ constexpr TraceMember kTraceMembers[] = {
     {"cells_seen", ReadNumber<&TraceRecord::cells_seen>},
     {"cells_returned", ReadNumber<&TraceRecord::cells_returned>},
     {"bytes", ReadNumber<&TraceRecord::bytes>},
+    {"bytes_read", ReadNumber<&TraceRecord::bytes_read>},
     {"lat_us", ReadNumber<&TraceRecord::latency_micros>},
     {"cells", ReadNumber<&TraceRecord::cells>},
     {"increments", ReadTexts<&TraceRecord::increments>, true},
     {"columns", ReadTexts<&TraceRecord::columns>, true},
     {"batch", ReadNumber<&TraceRecord::batch>},
+    {"call", ReadNumber<&TraceRecord::call>},
+    {"status", ReadText<&TraceRecord::status>},
     {"tag", ReadText<&TraceRecord::tag>, true}};
 
 // Finds a member by its name. Most of the time of a trace is spent on this and in the parser.

@@ -15,27 +15,28 @@ constexpr size_t kWaitingBytesMax = size_t{32} << 20;
 
 absl::StatusOr<std::unique_ptr<TraceReader>> TraceReader::Open(const std::string& path,
                                                                bool skips_bad) {
-  STELE_ASSIGN_OR_RETURN(auto lines, TraceLines::Open(path, {.skips_bad = skips_bad}));
-  return std::unique_ptr<TraceReader>(new TraceReader(std::move(lines), skips_bad));
+  STELE_ASSIGN_OR_RETURN(auto input, TraceInput::Open(path, {.skips_bad = skips_bad}));
+  return std::unique_ptr<TraceReader>(new TraceReader(std::move(input), skips_bad));
 }
 
 bool TraceReader::IsLater(const Waiting& a, const Waiting& b) {
-  return a.record.micros != b.record.micros ? a.record.micros > b.record.micros : a.line > b.line;
+  return a.record.micros != b.record.micros ? a.record.micros > b.record.micros
+                                            : a.number > b.number;
 }
 
-absl::StatusOr<bool> TraceReader::ReadLine() {
+absl::StatusOr<bool> TraceReader::ReadRecord() {
   Waiting waiting;
-  STELE_ASSIGN_OR_RETURN(const bool any, lines_->Next(&waiting.record));
+  STELE_ASSIGN_OR_RETURN(const bool any, input_->Next(&waiting.record));
   if (!any) return false;
   if (waiting.record.micros < returned_micros_) {
     if (!skips_bad_)
-      return lines_->Within(
-          internal::InvalidArgument("the time is more than {} lines too late", kWaitingMax));
+      return input_->Within(
+          internal::InvalidArgument("the time is more than {} operations too late", kWaitingMax));
     ++skipped_;
     return true;
   }
-  waiting.line = lines_->line_number();
-  waiting.bytes = lines_->line_bytes();
+  waiting.number = input_->number();
+  waiting.bytes = input_->record_bytes();
   waiting_bytes_ += waiting.bytes;
   waiting_.push_back(std::move(waiting));
   std::push_heap(waiting_.begin(), waiting_.end(), IsLater);
@@ -44,7 +45,7 @@ absl::StatusOr<bool> TraceReader::ReadLine() {
 
 absl::StatusOr<bool> TraceReader::Next(TraceRecord* record) {
   while (!at_end_ && waiting_.size() < kWaitingMax && waiting_bytes_ < kWaitingBytesMax) {
-    const absl::StatusOr<bool> any = ReadLine();
+    const absl::StatusOr<bool> any = ReadRecord();
     end_ = any.status();
     at_end_ = !any.ok() || !*any;
   }

@@ -1,7 +1,7 @@
-// trace/trace_reader.h: reads a trace in JSON lines, in the order of time.
+// trace/trace_reader.h: reads a trace in the order of time.
 //
-// Errors:    InvalidArgument, with path and line, for a line whose time is more than 50,000 lines
-//            too late; those of TraceLines.
+// Errors:    InvalidArgument, with its place, for an operation whose time is more than 50,000
+//            operations too late; those of TraceInput.
 // Threads:   confined to one thread.
 // Memory:    the longest line, at most 64 MiB, and up to 50,000 records of at most 32 MiB.
 #pragma once
@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "lab/trace/trace_lines.h"
+#include "lab/trace/trace_input.h"
 #include "lab/trace/trace_record.h"
 
 namespace stele::internal::lab {
@@ -26,25 +26,25 @@ class TraceReader {
 
   // Returns false at the end, and an error after the operations before the wrong line.
   absl::StatusOr<bool> Next(TraceRecord* record);
-  // The lines that were left out so far.
-  uint64_t skipped() const { return skipped_ + lines_->skipped(); }
+  // The lines or blocks that were left out so far.
+  uint64_t skipped() const { return skipped_ + input_->skipped(); }
 
  private:
   struct Waiting {
     TraceRecord record;
-    uint64_t line = 0;
+    uint64_t number = 0;
     size_t bytes = 0;
   };
-  TraceReader(std::unique_ptr<TraceLines> lines, bool skips_bad)
-      : lines_(std::move(lines)), skips_bad_(skips_bad) {}
+  TraceReader(std::unique_ptr<TraceInput> input, bool skips_bad)
+      : input_(std::move(input)), skips_bad_(skips_bad) {}
 
   static bool IsLater(const Waiting& a, const Waiting& b);
-  // Reads a line into waiting_. Returns false at the end.
-  absl::StatusOr<bool> ReadLine();
+  // Reads a record into waiting_. Returns false at the end.
+  absl::StatusOr<bool> ReadRecord();
 
-  const std::unique_ptr<TraceLines> lines_;
+  const std::unique_ptr<TraceInput> input_;
   const bool skips_bad_;
-  uint64_t skipped_ = 0;          // lines that were too late
+  uint64_t skipped_ = 0;          // operations that were too late
   std::vector<Waiting> waiting_;  // a heap: the earliest record is first
   size_t waiting_bytes_ = 0;
   int64_t returned_micros_ = INT64_MIN;

@@ -1,58 +1,11 @@
-// trace/trace_record.h: one operation of a trace.
-//
-// Threads:   values; thread-compatible.
+// trace/trace_record.h: the name of the engine's trace records in the lab.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
+#include "trace/trace_record.h"
 
 namespace stele::internal::lab {
 
-enum class TraceOp : uint8_t { kGet, kMget, kScan, kSet, kDel, kRmw, kCas, kDrop };
-
-// Numbers and lists that are not set are unknown.
-struct TraceRecord {
-  int64_t micros = 0;  // the time at which the call began, since the epoch
-  TraceOp op = TraceOp::kGet;
-  uint64_t sample = 1;  // one operation in so many was recorded
-  std::string table;
-  std::string row;                // get, set, del, rmw, cas
-  std::vector<std::string> keys;  // mget
-  std::optional<std::string> start;
-  std::optional<std::string> end;
-  std::optional<std::string> last;  // the last row that a scan examined
-  struct Range {
-    std::optional<std::string> start;
-    std::optional<std::string> end;
-  };
-  std::vector<Range> ranges;  // of a scan of several ranges
-  bool has_ranges = false;
-  bool is_reverse = false;
-  std::optional<uint64_t> limit;
-  std::string filter;
-  std::optional<std::vector<std::string>> families;  // not set: all
-  std::optional<uint64_t> rows_seen;
-  std::optional<uint64_t> rows_returned;
-  std::optional<uint64_t> cells_seen;
-  std::optional<uint64_t> cells_returned;
-  std::optional<uint64_t> bytes;
-  std::optional<uint64_t> latency_micros;
-  std::optional<uint64_t> cells;
-  std::vector<std::string> increments;
-  std::vector<std::string> columns;
-  std::optional<uint64_t> batch;
-  std::string tag;
-
-  bool is_read() const {
-    return op == TraceOp::kGet || op == TraceOp::kMget || op == TraceOp::kScan;
-  }
-  // True for an operation on the rows of `row` or `keys`.
-  bool is_point() const { return op != TraceOp::kScan && op != TraceOp::kDrop; }
-  bool is_row_write() const {
-    return op == TraceOp::kSet || op == TraceOp::kDel || op == TraceOp::kRmw || op == TraceOp::kCas;
-  }
-};
+using internal::TraceOp;
+using internal::TraceRecord;
 
 }  // namespace stele::internal::lab

@@ -1,0 +1,61 @@
+// trace/trace_input.h: the records of a trace in the order of the file, from JSON lines or from the
+// binary form. The first bytes of the file tell the form. Both may be compressed.
+//
+// Errors:    InvalidArgument, with the path and the number of the line or operation, for a wrong
+//            record; InvalidArgument for a damaged header; Unimplemented for a version of the
+//            future; those of InputFile.
+// Damage:    a damaged block of the binary form is always skipped and counted.
+// Threads:   confined to one thread.
+// Memory:    the longest line, at most 64 MiB, or 9 MiB for the binary form.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "lab/trace/trace_lines.h"
+#include "lab/trace/trace_record.h"
+#include "trace/trace_blocks.h"
+
+namespace stele::internal::lab {
+
+class TraceInput {
+ public:
+  using Options = TraceLines::Options;
+  static absl::StatusOr<std::unique_ptr<TraceInput>> Open(const std::string& path,
+                                                          const Options& options);
+
+  // Returns false at the end.
+  absl::StatusOr<bool> Next(TraceRecord* record);
+
+  // The line of the last record, or its number among the operations of the binary form; from 1.
+  uint64_t number() const { return lines_ != nullptr ? lines_->line_number() : number_; }
+  // About the memory that the last record occupies.
+  size_t record_bytes() const { return record_bytes_; }
+  // The wrong lines or damaged blocks that were skipped so far.
+  uint64_t skipped() const;
+  // Returns `status` with the path and the place of the last record before its text.
+  absl::Status Within(const absl::Status& status) const;
+  // Null for JSON lines.
+  const TraceBlocks* blocks() const { return blocks_.get(); }
+
+ private:
+  TraceInput(std::string path, const Options& options)
+      : path_(std::move(path)), options_(options) {}
+
+  absl::StatusOr<bool> NextInBlocks(TraceRecord* record);
+
+  const std::string path_;
+  const Options options_;
+  // One of both is set.
+  std::unique_ptr<TraceLines> lines_;
+  std::unique_ptr<TraceBlocks> blocks_;
+  uint64_t number_ = 0;
+  uint64_t wrong_ = 0;  // skipped records of blocks_
+  size_t record_bytes_ = 0;
+};
+
+}  // namespace stele::internal::lab
