@@ -31,6 +31,8 @@ class TraceWriter {
   absl::Status Add(const TraceRecord& record);
   // Writes a block of encoded records.
   absl::Status AddBlock(std::string_view payload, uint32_t records);
+  // Writes the open block.
+  absl::Status Flush();
   // Writes the open block, and the summary.
   absl::Status Finish(const TraceCounts& counts);
 
@@ -44,7 +46,6 @@ class TraceWriter {
 
   // Moves offset_ to the end of the last complete block.
   absl::Status FindEnd(uint64_t file_bytes);
-  absl::Status Flush();
   absl::Status Write(TraceBlockKind kind, std::string_view payload, uint32_t records);
 
   const std::unique_ptr<File> file_;

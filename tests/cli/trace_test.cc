@@ -57,6 +57,44 @@ TEST_F(TraceCommandTest, ADamagedHeaderIsAnError) {
   ExpectError({"lint", "--trace", bad}, 1, "the header of the trace is damaged");
 }
 
+TEST_F(TraceCommandTest, ShowsAndConverts) {
+  const std::string trace = WriteFile("small.trace", SmallTrace());
+  CommandResult result = RunPlain({"trace", "info", trace});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_NE(result.out.find("records    2\n"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("cut off before its end\n"), std::string::npos) << result.out;
+  result = RunPlain({"trace", "info", trace, "--format", "json"});
+  EXPECT_TRUE(result.out.starts_with("{\"trace_info\":1,")) << result.out;
+  const std::string lines = RunPlain({"trace", "cat", trace}).out;
+  EXPECT_TRUE(lines.starts_with("{\"trace\":1,\"sample\":1}\n{\"t\":")) << lines;
+  for (const char* name : {"a.jsonl", "a.jsonl.zst", "a.trace"}) {
+    const std::string path = Path(name);
+    result = RunPlain({"trace", "cat", trace, "-o", path});
+    EXPECT_EQ(result.exit_status, 0) << result.err;
+    EXPECT_EQ(result.out + result.err, "");
+    EXPECT_EQ(RunPlain({"trace", "cat", path}).out, lines) << name;
+  }
+}
+
+TEST_F(TraceCommandTest, DamageIsNotedAndWrongWordsAreErrors) {
+  std::string damaged = SmallTrace();
+  damaged[internal::kTraceHeaderBytes] ^= 1;
+  const std::string bad = WriteFile("bad.trace", damaged);
+  for (const char* function : {"info", "cat"}) {
+    const CommandResult result = RunPlain({"trace", function, bad});
+    EXPECT_EQ(result.exit_status, 3);
+    EXPECT_EQ(result.err, "stele: left out 1 wrong line or damaged block of the trace\n");
+  }
+  const std::string lines = WriteFile("bad.jsonl", "{}\n");
+  ExpectError({"trace", "cat", lines}, 1, "bad.jsonl:1: the line has no \"t\"");
+  EXPECT_EQ(RunPlain({"trace", "info", lines, "--skip-bad"}).exit_status, 3);
+  ExpectError({"trace", "cat", bad, "-o", bad}, 1, "would be replaced");
+  ExpectError({"trace", "cat", bad, "-o", Path("a.txt")}, 2, "-o must end with");
+  ExpectError({"trace", "show", bad}, 2, "trace info TRACE");
+  ExpectError({"trace", "info"}, 2, "trace info TRACE");
+  ExpectError({"trace", "info", Path("none")}, 1, "none");
+}
+
 }  // namespace
 }  // namespace stele
 #endif  // STELE_HAS_LAB

@@ -63,6 +63,7 @@ absl::Status RunLint(Session& session, const std::vector<std::string>& args);
 absl::Status RunKey(Session& session, const std::vector<std::string>& args);
 absl::Status RunDump(Session& session, const std::vector<std::string>& args);
 absl::Status RunDoctor(Session& session, const std::vector<std::string>& args);
+absl::Status RunTrace(Session& session, const std::vector<std::string>& args);
 absl::Status RunReplay(Session& session, const std::vector<std::string>& args);
 absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>& args);
 absl::Status RunSalvage(Session& session, const std::vector<std::string>& args);

@@ -364,6 +364,17 @@ constexpr Command kCommands[] = {
      RunSetValueType},
     {"stats", "Show sizes and counts",
      "stats [TABLE]\n\n  For the database, or for a table by family and tablet.\n", RunStats},
+    {"trace", "Show what is in a trace, or convert it",
+     "trace info TRACE [--format text|json] [--skip-bad]\n"
+     "  trace cat TRACE [-o FILE.trace|FILE.jsonl|FILE.jsonl.zst] [--skip-bad]\n\n"
+     "  info  counts the operations by table and op, and prints the time span, the rate, the rows\n"
+     "        with the most gets and writes, and the tags\n"
+     "  cat   prints JSON lines, one operation per line; -o writes them, or the binary form\n\n"
+     "  TRACE       recorded operations (docs/lab/trace.md), also .gz and .zst\n"
+     "  --skip-bad  leaves wrong lines out; exit status 3\n\n"
+     "  A trace has row keys and the texts of filters, which may be personal data. It has no "
+     "values.\n",
+     RunTrace, true},
     {"verify", "Read and check every byte",
      "verify\n\n  Lists damage; the exit status is 1 if there is any.\n", RunVerify},
     {"version", "Print the version", "version\n", RunVersion},

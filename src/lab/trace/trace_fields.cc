@@ -202,6 +202,8 @@ absl::Status ReadTraceRecord(const object& json, TraceRecord* record) {
   return absl::OkStatus();
 }
 
+std::string_view TraceOpName(TraceOp op) { return kTraceOps[static_cast<size_t>(op)]; }
+
 absl::Status ReadTraceHead(const object& json, uint64_t* sample) {
   *sample = 1;
   element value;

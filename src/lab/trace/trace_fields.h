@@ -17,6 +17,9 @@ namespace stele::internal::lab {
 // "_base64" after its name. `record` must be new.
 absl::Status ReadTraceRecord(const simdjson::dom::object& json, TraceRecord* record);
 
+// The value of "op".
+std::string_view TraceOpName(TraceOp op);
+
 // Reads the sample of the first line, {"trace":1,"sample":N}. The default is 1.
 absl::Status ReadTraceHead(const simdjson::dom::object& json, uint64_t* sample);
 

@@ -33,6 +33,10 @@ class TraceInput {
 
   // The line of the last record, or its number among the operations of the binary form; from 1.
   uint64_t number() const { return lines_ != nullptr ? lines_->line_number() : number_; }
+  // One operation in so many was recorded. Known after the first Next().
+  uint64_t sample() const {
+    return lines_ != nullptr ? lines_->sample() : blocks_->header().sample;
+  }
   // About the memory that the last record occupies.
   size_t record_bytes() const { return record_bytes_; }
   // The wrong lines or damaged blocks that were skipped so far.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "keys/utf8.h"
@@ -72,6 +73,28 @@ std::string ShownText(std::string_view bytes) {
   std::string text;
   while (!bytes.empty()) text += TextOf(TakeCharacter(&bytes));
   return text;
+}
+
+void AppendShownJson(std::string_view text, std::string* out) {
+  const auto escape = [&](uint32_t unit) {
+    fmt::format_to(std::back_inserter(*out), "\\u{:04x}", unit);
+  };
+  out->push_back('"');
+  while (!text.empty()) {
+    const Character character = TakeCharacter(&text);
+    if (character.code == '"' || character.code == '\\') {
+      out->push_back('\\');
+      out->append(character.bytes);
+    } else if (character.is_shown) {
+      out->append(character.bytes);
+    } else if (character.code < 0x10000) {
+      escape(character.code);
+    } else {  // a surrogate pair
+      escape(0xd800 + ((character.code - 0x10000) >> 10));
+      escape(0xdc00 + ((character.code - 0x10000) & 0x3ff));
+    }
+  }
+  out->push_back('"');
 }
 
 size_t ShownColumns(std::string_view bytes) {

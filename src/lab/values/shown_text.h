@@ -14,6 +14,8 @@ namespace stele::internal::lab {
 std::string ShownText(std::string_view bytes);
 // The same, with at most `columns` columns of a terminal; "~" at the end replaces the rest.
 std::string ShownText(std::string_view bytes, size_t columns);
+// Appends a JSON string. The characters that ShownText() replaces are \uXXXX. `text` is UTF-8.
+void AppendShownJson(std::string_view text, std::string* out);
 // How many columns of a terminal ShownText() of these bytes needs.
 size_t ShownColumns(std::string_view bytes);
 

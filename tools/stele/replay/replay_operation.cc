@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "bench/calls.h"
 #include "bench/random.h"
+#include "lab/trace/trace_fields.h"
 
 namespace stele::cli {
 namespace {
@@ -77,10 +78,7 @@ std::string MakePool(uint64_t seed) {
 
 }  // namespace
 
-std::string_view NameOf(TraceOp op) {
-  constexpr std::string_view kNames[] = {"get", "mget", "scan", "set", "del", "rmw", "cas", "drop"};
-  return kNames[static_cast<size_t>(op)];
-}
+std::string_view NameOf(TraceOp op) { return internal::lab::TraceOpName(op); }
 
 std::string_view FirstKey(const TraceRecord& record) {
   if (record.op == TraceOp::kMget)

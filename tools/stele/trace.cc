@@ -1,0 +1,80 @@
+// tools/stele/trace.cc: the verb trace: the functions of stele/lab/trace.h.
+#include "base/status.h"
+#include "command.h"
+#include "flags.h"
+#include "io/output_path.h"
+#include "lab_files.h"
+#include "listing.h"
+#ifdef STELE_HAS_LAB
+#include "stele/lab/trace.h"
+#endif
+
+namespace stele::cli {
+
+#ifdef STELE_HAS_LAB
+
+namespace {
+
+constexpr FlagSpec kTraceFlags[] = {{"skip-bad", false}};
+
+// What was left out, for people and as the exit status.
+void NoteSkipped(Session& session, uint64_t skipped) {
+  if (skipped == 0) return;
+  session.Note(fmt::format(
+      "stele: left out {} of the trace\n",
+      Counted(skipped, "wrong line or damaged block", "wrong lines or damaged blocks")));
+  session.SkippedSome();
+}
+
+absl::StatusOr<lab::TraceForm> FormOf(const std::string& output) {
+  constexpr std::pair<std::string_view, lab::TraceForm> kEndings[] = {
+      {".trace", lab::TraceForm::kBinary},
+      {".jsonl", lab::TraceForm::kJsonLines},
+      {".jsonl.zst", lab::TraceForm::kJsonLinesZstd}};
+  if (output.empty()) return lab::TraceForm::kJsonLines;
+  for (const auto& [ending, form] : kEndings)
+    if (output.ends_with(ending)) return form;
+  return UsageError("-o must end with .trace, .jsonl or .jsonl.zst");
+}
+
+absl::Status PrintTrace(Session& session, const std::string& path, bool skips_bad) {
+  STELE_ASSIGN_OR_RETURN(const lab::TraceForm form, FormOf(session.options().output));
+  STELE_ASSIGN_OR_RETURN(const uint64_t skipped, lab::ConvertTrace(
+                                                     path, form,
+                                                     [&](std::string_view part) {
+                                                       session.Print(part);
+                                                       return absl::OkStatus();
+                                                     },
+                                                     skips_bad));
+  NoteSkipped(session, skipped);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunTrace(Session& session, const std::vector<std::string>& args) {
+  STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kTraceFlags));
+  STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
+  const std::vector<std::string>& words = flags.words();
+  if (words.size() != 2) return WrongUsage("trace");
+  const std::string& path = words[1];
+  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({session.options().output}, {path}));
+  if (words[0] == "cat" && as_json) return UsageError("trace cat always prints JSON lines");
+  if (words[0] == "cat") return PrintTrace(session, path, flags.has("skip-bad"));
+  if (words[0] != "info") return WrongUsage("trace");
+  STELE_ASSIGN_OR_RETURN(const lab::TraceInfo info,
+                         lab::TraceInfo::Read(path, flags.has("skip-bad")));
+  session.Print(as_json ? info.ToJson() : info.ToText());
+  NoteSkipped(session, info.skipped);
+  return absl::OkStatus();
+}
+
+#else
+
+absl::Status RunTrace(Session& /*session*/, const std::vector<std::string>& /*args*/) {
+  return WithoutLab("trace");
+}
+
+#endif
+
+}  // namespace stele::cli
