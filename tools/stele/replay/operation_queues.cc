@@ -21,9 +21,9 @@ size_t BytesOf(const std::optional<std::string>& text) {
 size_t BytesOf(const ReplayOperation& operation) {
   const auto& record = operation.record;
   size_t bytes = sizeof(operation) + record.table.size() + record.row.size() +
-                 record.filter.size() + record.tag.size() + BytesOf(record.start) +
-                 BytesOf(record.end) + BytesOf(record.last) + BytesOf(record.keys) +
-                 BytesOf(record.columns) + BytesOf(record.increments);
+                 record.filter.size() + record.tag.size() + record.status.size() +
+                 BytesOf(record.start) + BytesOf(record.end) + BytesOf(record.last) +
+                 BytesOf(record.keys) + BytesOf(record.columns) + BytesOf(record.increments);
   if (record.families.has_value()) bytes += BytesOf(*record.families);
   for (const auto& range : record.ranges)
     bytes += sizeof(range) + BytesOf(range.start) + BytesOf(range.end);
