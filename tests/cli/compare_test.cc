@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -166,6 +167,82 @@ TEST_F(CompareCommandTest, HostileTextIsEscaped) {
   EXPECT_EQ(text.exit_status, 3) << text.err;
   EXPECT_EQ(text.out.find('\x1b'), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("user=\\x1b[31m"), std::string::npos) << text.out;
+}
+
+TEST_F(CompareCommandTest, ALogicalTraceIsAWorkload) {
+  const auto synth = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"trace",        "synth", by_user_, by_number_,
+                                      "--operations", "400",   "--seed", "7"};
+    words.insert(words.end(), more.begin(), more.end());
+    return RunPlain(words).out;
+  };
+  const std::string trace = synth({});
+  EXPECT_EQ(std::count(trace.begin(), trace.end(), '\n'), 400);
+  EXPECT_EQ(synth({}), trace);
+  const std::string slower = synth({"--rate", "500/s"});
+  EXPECT_NE(slower.find("\n{\"t\":2000,"), std::string::npos) << slower.substr(0, 300);
+  // The same operations have the same figures.
+  const Json drawn = Compared(by_number_);
+  const std::string path = WriteFile("workload.jsonl", trace);
+  const CommandResult read = RunPlain({"compare-designs", by_user_, by_number_, "--trace", path,
+                                       "--rounds", "1", "--time=5000", "--format", "json"});
+  EXPECT_EQ(read.exit_status, 0) << read.err;
+  const Json replayed = Json::parse(read.out, nullptr, false);
+  EXPECT_EQ(replayed["answers_equal"], drawn["answers_equal"]);
+  for (size_t design = 0; design < 2; ++design) {
+    for (size_t query = 0; query < 3; ++query) {
+      Json one = replayed["designs"][design]["queries"][query];
+      Json other = drawn["designs"][design]["queries"][query];
+      one.erase("latency_us");
+      other.erase("latency_us");
+      EXPECT_EQ(one, other);
+    }
+  }
+}
+
+TEST_F(CompareCommandTest, ALogicalTraceKeepsAnyByte) {
+  WriteFile("orders.csv", "user,number,item,pieces\n\"\xff\x01\",1,hat,1\n");
+  const std::string trace =
+      RunPlain({"trace", "synth", by_user_, "--operations", "20", "--seed", "7"}).out;
+  EXPECT_NE(trace.find("\"params_base64\":{\"user\":\"/wE=\"}"), std::string::npos) << trace;
+  const CommandResult read =
+      RunPlain({"compare-designs", by_user_, by_number_, "--trace", WriteFile("any.jsonl", trace)});
+  EXPECT_EQ(read.exit_status, 0) << read.err;
+  EXPECT_NE(read.out.find("answers: equal in "), std::string::npos) << read.out;
+}
+
+TEST_F(CompareCommandTest, WrongLinesOfALogicalTraceAreErrors) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"[]", "not a JSON object"},
+      {"{", "not a JSON object"},
+      {"{\"t\":1}", "no \"query\""},
+      {"{\"query\":\"none\",\"params\":{}}", "the first design has no query \"none\""},
+      {"{\"query\":\"of-user\",\"params\":{\"user\":7}}", "the field \"user\" is not a text"},
+      {"{\"query\":\"of-user\",\"params\":[]}", "\"params\" is not an object"},
+      {"{\"query\":\"of-user\",\"params_base64\":{\"user\":\"?\"}}", "is not a text"},
+      {"{\"query\":\"of-user\"}", "user"},
+      {"{\"query\":\"add\",\"record\":{\"user\":\"a\",\"number\":\"1\"}}",
+       "the record has no cells"}};
+  for (const auto& [line, error] : cases) {
+    const std::string first = "{\"query\":\"of-user\",\"params\":{\"user\":\"u1\"}}\n";
+    const CommandResult result = RunPlain({"compare-designs", by_user_, by_number_, "--trace",
+                                           WriteFile("wrong.jsonl", first + line + "\n")});
+    EXPECT_EQ(result.exit_status, 1) << line;
+    EXPECT_NE(result.err.find("wrong.jsonl:2: "), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find(error), std::string::npos) << result.err;
+  }
+  const std::string empty = WriteFile("empty.jsonl", "");
+  ExpectError({"compare-designs", by_user_, by_number_, "--trace", empty}, 1, "has no operation");
+  ExpectError({"compare-designs", by_user_, by_number_, "--trace", empty, "--seed", "1"}, 2,
+              "--trace gives them");
+  for (const std::string& output : {empty, by_user_, Path("orders.csv")}) {
+    ExpectError({"compare-designs", by_user_, by_number_, "--trace",
+                 WriteFile("one.jsonl", "{\"query\":\"of-user\",\"params\":{\"user\":\"u1\"}}\n"),
+                 "-o", output == empty ? Path("one.jsonl") : output},
+                1, "would be replaced");
+  }
+  ExpectError({"trace", "synth"}, 2, "usage: stele trace");
+  ExpectError({"trace", "synth", by_user_, "--rate", "5"}, 2, "--rate must be");
 }
 
 TEST_F(CompareCommandTest, WrongInputIsAnError) {

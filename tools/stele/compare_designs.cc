@@ -2,10 +2,12 @@
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
+#include "io/output_path.h"
 #include "lab_files.h"
 #include "progress.h"
 #ifdef STELE_HAS_LAB
 #include "compare/compared_design.h"
+#include "compare/logical_trace.h"
 #include "compare/options.h"
 #include "compare/report.h"
 #include "compare/runner.h"
@@ -29,6 +31,7 @@ constexpr FlagSpec kCompareFlags[] = {{"input", true, true},
                                       {"limit"},
                                       {"time"},
                                       {"keep"},
+                                      {"trace"},
                                       {"allow-duplicates", false}};
 
 }  // namespace
@@ -37,7 +40,8 @@ absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>&
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kCompareFlags));
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   if (flags.words().size() < 2) return WrongUsage("compare-designs");
-  STELE_ASSIGN_OR_RETURN(const CompareOptions options, ParseCompareOptions(flags));
+  STELE_ASSIGN_OR_RETURN(CompareOptions options, ParseCompareOptions(flags));
+  options.output_path = session.options().output;
   STELE_ASSIGN_OR_RETURN(const auto choices, LoadDesigns(options));
   // Before there are other threads, which would get the signals.
   STELE_ASSIGN_OR_RETURN(const auto directory, WorkDirectory::Make(options.keep_directory));
@@ -45,8 +49,12 @@ absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>&
   const CompareProgress progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
     bar.Set(phase, done, total);
   };
+  STELE_RETURN_IF_ERROR(
+      internal::CheckReplacesNoInput({options.output_path}, {options.trace_path}));
   STELE_ASSIGN_OR_RETURN(const CompareWorkload workload,
-                         MakeWorkload(choices, options, session.options().output, progress));
+                         options.trace_path.empty()
+                             ? MakeWorkload(choices, options, progress)
+                             : ReadLogicalTrace(options.trace_path, choices));
   std::vector<std::unique_ptr<ComparedDesign>> designs;
   for (const DesignTableChoice& choice : choices) {
     STELE_ASSIGN_OR_RETURN(

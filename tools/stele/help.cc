@@ -328,6 +328,7 @@ constexpr Command kCommands[] = {
      "  --operations N   queries by their weights in the first DESIGN, with fields of records\n"
      "  --distribution uniform|zipfian|latest|sequential|hotspot:SHARE:OPS   of the records\n"
      "  --seed 1         the same seed gives the same operations\n"
+     "  --trace LOGICAL  runs a logical trace, which \"trace synth\" or your program wrote\n"
      "  --rounds 3, --threads 1   latencies are medians of the rounds\n"
      "  --limit N        only the first N records of each input\n"
      "  --time MICROS    of cells without a timestamp; default: now\n"
@@ -364,12 +365,16 @@ constexpr Command kCommands[] = {
      RunSetValueType},
     {"stats", "Show sizes and counts",
      "stats [TABLE]\n\n  For the database, or for a table by family and tablet.\n", RunStats},
-    {"trace", "Show what is in a trace, or convert it",
+    {"trace", "Show what is in a trace, convert it, or draw one",
      "trace info TRACE [--format text|json] [--skip-bad]\n"
-     "  trace cat TRACE [-o FILE.trace|FILE.jsonl|FILE.jsonl.zst] [--skip-bad]\n\n"
+     "  trace cat TRACE [-o FILE.trace|FILE.jsonl|FILE.jsonl.zst] [--skip-bad]\n"
+     "  trace synth DESIGN... [--operations 10000] [--rate 1000/s] [--seed 1]\n"
+     "              [--distribution D] [--input NAME=PATH]... [--table T]\n\n"
      "  info  counts the operations by table and op, and prints the time span, the rate, the rows\n"
      "        with the most gets and writes, and the tags\n"
-     "  cat   prints JSON lines, one operation per line; -o writes them, or the binary form\n\n"
+     "  cat   prints JSON lines, one operation per line; -o writes them, or the binary form\n"
+     "  synth draws queries of designs, and records of the inputs that give their fields, as\n"
+     "        compare-designs does, and prints a logical trace, which has no row keys\n\n"
      "  TRACE       recorded operations (docs/lab/trace.md), also .gz and .zst\n"
      "  --skip-bad  leaves wrong lines out; exit status 3\n\n"
      "  A trace has row keys and the texts of filters, which may be personal data. It has no "

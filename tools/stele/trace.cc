@@ -1,11 +1,15 @@
-// tools/stele/trace.cc: the verb trace: the functions of stele/lab/trace.h.
+// tools/stele/trace.cc: the verb trace: shows, converts and draws traces.
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
 #include "io/output_path.h"
 #include "lab_files.h"
 #include "listing.h"
+#include "progress.h"
 #ifdef STELE_HAS_LAB
+#include "compare/logical_trace.h"
+#include "compare/options.h"
+#include "compare/workload.h"
 #include "stele/lab/trace.h"
 #endif
 
@@ -16,6 +20,8 @@ namespace stele::cli {
 namespace {
 
 constexpr FlagSpec kTraceFlags[] = {{"skip-bad", false}};
+constexpr FlagSpec kSynthFlags[] = {{"input", true, true}, {"table"}, {"operations"},
+                                    {"distribution"},      {"seed"},  {"rate"}};
 
 // What was left out, for people and as the exit status.
 void NoteSkipped(Session& session, uint64_t skipped) {
@@ -50,9 +56,34 @@ absl::Status PrintTrace(Session& session, const std::string& path, bool skips_ba
   return absl::OkStatus();
 }
 
+// Prints a logical trace of drawn operations.
+absl::Status PrintDrawn(Session& session, const std::vector<std::string>& args) {
+  STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kSynthFlags));
+  STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
+  if (as_json) return UsageError("trace synth always prints JSON lines");
+  if (flags.words().empty()) return WrongUsage("trace");
+  STELE_ASSIGN_OR_RETURN(CompareOptions options, ParseCompareOptions(flags));
+  options.output_path = session.options().output;
+  STELE_ASSIGN_OR_RETURN(const auto designs, LoadDesigns(options));
+  PhaseProgress bar;
+  STELE_ASSIGN_OR_RETURN(
+      const CompareWorkload workload,
+      MakeWorkload(designs, options, [&](std::string_view phase, uint64_t done, uint64_t total) {
+        bar.Set(phase, done, total);
+      }));
+  bar.End();
+  for (size_t i = 0; i < workload.operations.size(); ++i) {
+    const auto micros = static_cast<int64_t>(static_cast<double>(i) * 1e6 / options.rate);
+    session.Print(LogicalLine(workload, workload.operations[i], micros));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status RunTrace(Session& session, const std::vector<std::string>& args) {
+  if (!args.empty() && args[0] == "synth")
+    return PrintDrawn(session, std::vector<std::string>(args.begin() + 1, args.end()));
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kTraceFlags));
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   const std::vector<std::string>& words = flags.words();

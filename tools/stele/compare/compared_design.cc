@@ -56,7 +56,8 @@ absl::Status ComparedDesign::LoadRecords(const std::string& directory,
                            .table = choice_.table,
                            .records_max = options_.records_max,
                            .time = options_.time,
-                           .allows_duplicates = options_.allows_duplicates};
+                           .allows_duplicates = options_.allows_duplicates,
+                           .output_paths = {options_.output_path}};
   loading.progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
     progress(fmt::format("{} {}", phase, choice_.name), done, total);
   };

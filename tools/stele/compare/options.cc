@@ -19,6 +19,19 @@ absl::StatusOr<CompareOptions> ParseCompareOptions(const Flags& flags) {
                          .table = flags.Get("table", ""),
                          .allows_duplicates = flags.has("allow-duplicates"),
                          .keep_directory = flags.Get("keep", "")};
+  options.trace_path = flags.Get("trace", "");
+  if (const auto text = flags.Find("rate")) {
+    const auto rate = PositiveBefore(*text, "/s");
+    if (!rate.has_value())
+      return UsageError(
+          fmt::format("--rate must be operations per second such as 500/s, not \"{}\"",
+                      internal::Printable(*text)));
+    options.rate = *rate;
+  }
+  for (const char* const flag : {"operations", "distribution", "seed"}) {
+    if (!options.trace_path.empty() && flags.has(flag))
+      return UsageError(fmt::format("--{} draws operations, and --trace gives them", flag));
+  }
   STELE_ASSIGN_OR_RETURN(options.inputs, ParseInputs(flags.All("input")));
   STELE_ASSIGN_OR_RETURN(options.operations,
                          NumberFlag(flags, "operations", 1, kOperationsMax, options.operations));

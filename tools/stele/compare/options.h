@@ -1,4 +1,5 @@
-// tools/stele/compare/options.h: parses the flags of `stele compare-designs`.
+// tools/stele/compare/options.h: parses the flags of `stele compare-designs` and `stele trace
+// synth`.
 //
 // Threads:   Plain values.
 #pragma once
@@ -27,7 +28,10 @@ struct CompareOptions {
   uint64_t records_max = 0;  // of each input. 0: all
   Timestamp time;            // of cells for which a design has none
   bool allows_duplicates = false;
+  std::string trace_path;      // --trace: a logical trace instead of drawn operations; "": none
+  double rate = 1000;          // of `trace synth`: operations per second
   std::string keep_directory;  // "": a temporary one
+  std::string output_path;     // -o, which must not replace a file that is read; "": none
 };
 
 // Errors: usage errors for unknown or repeated flags and wrong values.

@@ -122,9 +122,12 @@ class FigureTable {
 };
 
 std::string RunText(const CompareOptions& options, const CompareWorkload& workload) {
-  return fmt::format("{} operations, {} distribution, seed {}; {} rounds, closed loop, {} {}\n",
-                     Grouped(workload.operations.size()), ToText(options.distribution),
-                     options.seed, options.rounds, options.threads,
+  const std::string source =
+      options.trace_path.empty()
+          ? fmt::format("{} distribution, seed {}", ToText(options.distribution), options.seed)
+          : "of " + EscapedKey(options.trace_path);
+  return fmt::format("{} operations, {}; {} rounds, closed loop, {} {}\n",
+                     Grouped(workload.operations.size()), source, options.rounds, options.threads,
                      options.threads == 1 ? "thread" : "threads");
 }
 
@@ -346,8 +349,6 @@ std::string CompareJson(const CompareOptions& options, const CompareWorkload& wo
                         const CompareResult& result) {
   Json json = {{"compare", 1},
                {"operations", workload.operations.size()},
-               {"distribution", ToText(options.distribution)},
-               {"seed", options.seed},
                {"rounds", options.rounds},
                {"threads", options.threads},
                {"version", STELE_VERSION},
@@ -356,6 +357,12 @@ std::string CompareJson(const CompareOptions& options, const CompareWorkload& wo
                {"answers_equal", result.answers_equal},
                {"differences", Json::array()},
                {"designs", Json::array()}};
+  if (options.trace_path.empty()) {
+    json["distribution"] = ToText(options.distribution);
+    json["seed"] = options.seed;
+  } else {
+    json["trace"] = options.trace_path;
+  }
   for (const AnswerDifference& difference : result.differences) {
     json["differences"].push_back(
         {{"query", workload.queries[difference.query].name}, {"record", difference.record}});

@@ -96,23 +96,6 @@ class OperationDraw {
   std::vector<uint64_t> sizes_;
 };
 
-// Returns the input that the query writes in all designs, or "" if it reads in all.
-absl::StatusOr<std::string> WrittenInputOf(const std::vector<DesignTableChoice>& designs,
-                                           const std::string& query) {
-  std::string first;
-  for (const DesignTableChoice& choice : designs) {
-    STELE_ASSIGN_OR_RETURN(const std::string input,
-                           choice.design.WrittenInput(choice.table, query));
-    if (&choice == &designs[0]) first = input;
-    if (input == first) continue;
-    return internal::InvalidArgument(
-        "the query {} {} in {} and {} in {}: it must be the same operation", EscapedKey(query),
-        first.empty() ? "reads" : "writes " + first, designs[0].name,
-        input.empty() ? "reads" : "writes " + input, choice.name);
-  }
-  return first;
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<DesignTableChoice>> LoadDesigns(const CompareOptions& options) {
@@ -131,14 +114,29 @@ absl::StatusOr<std::vector<DesignTableChoice>> LoadDesigns(const CompareOptions&
   return designs;
 }
 
+absl::StatusOr<std::string> WrittenInputOf(const std::vector<DesignTableChoice>& designs,
+                                           const std::string& query) {
+  std::string first;
+  for (const DesignTableChoice& choice : designs) {
+    STELE_ASSIGN_OR_RETURN(const std::string input,
+                           choice.design.WrittenInput(choice.table, query));
+    if (&choice == &designs[0]) first = input;
+    if (input == first) continue;
+    return internal::InvalidArgument(
+        "the query {} {} in {} and {} in {}: it must be the same operation", EscapedKey(query),
+        first.empty() ? "reads" : "writes " + first, designs[0].name,
+        input.empty() ? "reads" : "writes " + input, choice.name);
+  }
+  return first;
+}
+
 absl::StatusOr<CompareWorkload> MakeWorkload(const std::vector<DesignTableChoice>& designs,
                                              const CompareOptions& options,
-                                             const std::string& output,
                                              const CompareProgress& progress) {
   CompareWorkload workload;
   std::vector<int64_t> weights;
   const DesignTableChoice& first = designs[0];
-  lab::QueryRecordsOptions reading{.inputs = options.inputs, .output_paths = {output}};
+  lab::QueryRecordsOptions reading{.inputs = options.inputs, .output_paths = {options.output_path}};
   for (size_t i = 1; i < designs.size(); ++i)
     reading.others.emplace_back(designs[i].design, designs[i].table);
   reading.progress = progress;

@@ -51,12 +51,16 @@ struct CompareWorkload {
   std::vector<CompareOperation> operations;
 };
 
-// Reads the records, and draws the operations. `output` is the file of -o.
+// Returns the input that the query writes in all designs, or "" if it reads in all of them.
+// Errors: InvalidArgument if it is not the same operation; those of Design::WrittenInput.
+absl::StatusOr<std::string> WrittenInputOf(const std::vector<DesignTableChoice>& designs,
+                                           const std::string& query);
+
+// Reads the records, and draws the operations.
 // Errors: InvalidArgument if a query has no record that all designs can use, or reads in one design
 // and writes in another, or if the output would replace a file that is read; those of the files.
 absl::StatusOr<CompareWorkload> MakeWorkload(const std::vector<DesignTableChoice>& designs,
                                              const CompareOptions& options,
-                                             const std::string& output,
                                              const CompareProgress& progress);
 
 }  // namespace stele::cli

@@ -1,0 +1,154 @@
+#include "compare/logical_trace.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/status.h"
+#include "lab/design/map_fields.h"
+#include "lab/input/input_file.h"
+#include "lab/input/line_reader.h"
+#include "lab/load/query_use.h"
+#include "lab/values/base64.h"
+#include "row_text.h"
+
+namespace stele::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using internal::lab::QueryUse;
+
+constexpr size_t kLineBytesMax = size_t{64} << 20;
+constexpr size_t kTraceOperationsMax = 10'000'000;
+constexpr size_t kRecordBytesMax = size_t{1} << 30;
+constexpr size_t kFieldBytes = 128;  // of a field, without its text
+
+// Reads the lines of a logical trace.
+class LogicalTraceReader {
+ public:
+  explicit LogicalTraceReader(const std::vector<DesignTableChoice>& designs) : designs_(designs) {}
+
+  absl::StatusOr<CompareWorkload> Read(const std::string& path) {
+    STELE_RETURN_IF_ERROR(FindQueries());
+    STELE_ASSIGN_OR_RETURN(auto file, internal::lab::InputFile::Open(path, false));
+    internal::lab::LineReader lines(std::move(file), kLineBytesMax, 0);
+    internal::lab::InputLine line;
+    while (true) {
+      STELE_ASSIGN_OR_RETURN(const bool any, lines.Next(&line));
+      if (!any) break;
+      const absl::Status added =
+          line.is_too_long
+              ? internal::InvalidArgument("the line has more than {} bytes", kLineBytesMax)
+              : AddLine(line.text);
+      if (!added.ok())
+        return Within(fmt::format("{}:{}", internal::Printable(path), line.number), added);
+    }
+    if (workload_.operations.empty())
+      return internal::InvalidArgument("{} has no operation", internal::Printable(path));
+    return std::move(workload_);
+  }
+
+ private:
+  // The queries of the first design's table, which all designs have.
+  absl::Status FindQueries() {
+    const DesignTableChoice& first = designs_[0];
+    for (const std::string& name : first.design.queries(first.table)) {
+      std::vector<QueryUse> uses;
+      for (const DesignTableChoice& choice : designs_) {
+        STELE_ASSIGN_OR_RETURN(QueryUse use, QueryUse::Find(choice.design, choice.table, name));
+        uses.push_back(std::move(use));
+      }
+      STELE_ASSIGN_OR_RETURN(const std::string input, WrittenInputOf(designs_, name));
+      places_.emplace(name, workload_.queries.size());
+      workload_.queries.push_back({.name = name, .input = input, .records = {}});
+      uses_.push_back(std::move(uses));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddLine(std::string_view text) {
+    const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!line.is_object()) return internal::InvalidArgument("not a JSON object");
+    const auto name = line.find("query");
+    if (name == line.end() || !name->is_string())
+      return internal::InvalidArgument("the line has no \"query\"");
+    const auto place = places_.find(name->get_ref<const std::string&>());
+    if (place == places_.end()) {
+      return internal::InvalidArgument("the first design has no query \"{}\"",
+                                       internal::Printable(name->get_ref<const std::string&>()));
+    }
+    CompareQuery& query = workload_.queries[place->second];
+    const std::string member = query.input.empty() ? "params" : "record";
+    lab::Design::Record record;
+    STELE_RETURN_IF_ERROR(AddFields(line, member, /*is_base64=*/false, &record));
+    STELE_RETURN_IF_ERROR(AddFields(line, member + "_base64", /*is_base64=*/true, &record));
+    const internal::lab::MapFields fields(record);
+    for (size_t i = 0; i < designs_.size(); ++i) {
+      const absl::Status usable = uses_[place->second][i].Check(fields, fields);
+      if (!usable.ok()) return Within(designs_[i].name, usable);
+    }
+    for (const auto& [field, value] : record) bytes_ += kFieldBytes + field.size() + value.size();
+    if (bytes_ > kRecordBytesMax || workload_.operations.size() >= kTraceOperationsMax)
+      return internal::InvalidArgument("more than {} operations or {} bytes", kTraceOperationsMax,
+                                       kRecordBytesMax);
+    workload_.operations.push_back({.query = static_cast<uint32_t>(place->second),
+                                    .record = static_cast<uint32_t>(query.records.size())});
+    query.records.push_back(std::move(record));
+    return absl::OkStatus();
+  }
+
+  static absl::Status AddFields(const Json& line, const std::string& member, bool is_base64,
+                                lab::Design::Record* record) {
+    const auto fields = line.find(member);
+    if (fields == line.end()) return absl::OkStatus();
+    if (!fields->is_object()) return internal::InvalidArgument("\"{}\" is not an object", member);
+    for (const auto& [field, value] : fields->items()) {
+      std::string text;
+      const bool is_right =
+          value.is_string() && (!is_base64 || internal::lab::AppendDecodedBase64(
+                                                  value.get_ref<const std::string&>(), &text));
+      if (!is_right) {
+        return internal::InvalidArgument("\"{}\": the field \"{}\" is not a text", member,
+                                         internal::Printable(field));
+      }
+      if (!is_base64) text = value.get<std::string>();
+      record->insert_or_assign(field, std::move(text));
+    }
+    return absl::OkStatus();
+  }
+
+  const std::vector<DesignTableChoice>& designs_;
+  std::map<std::string, size_t, std::less<>> places_;  // of the queries, by name
+  std::vector<std::vector<QueryUse>> uses_;            // by query and design
+  size_t bytes_ = 0;
+  CompareWorkload workload_;
+};
+
+}  // namespace
+
+std::string LogicalLine(const CompareWorkload& workload, const CompareOperation& operation,
+                        int64_t micros) {
+  const CompareQuery& query = workload.queries[operation.query];
+  Json texts = Json::object();
+  Json bytes = Json::object();
+  for (const auto& [field, value] : query.records[operation.record]) {
+    if (IsUtf8(value)) {
+      texts[field] = value;
+      continue;
+    }
+    std::string base64;
+    internal::lab::AppendBase64(value, &base64);
+    bytes[field] = std::move(base64);
+  }
+  const std::string member = query.input.empty() ? "params" : "record";
+  Json line = {{"t", micros}, {"query", query.name}, {member, std::move(texts)}};
+  if (!bytes.empty()) line[member + "_base64"] = std::move(bytes);
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+absl::StatusOr<CompareWorkload> ReadLogicalTrace(const std::string& path,
+                                                 const std::vector<DesignTableChoice>& designs) {
+  return LogicalTraceReader(designs).Read(path);
+}
+
+}  // namespace stele::cli

@@ -1,0 +1,29 @@
+// tools/stele/compare/logical_trace.h: operations as queries and records, without row keys: a
+// workload that runs on any design with these queries.
+//
+// Format:    JSON lines: {"t":MICROS,"query":NAME,"params":{FIELD:TEXT}}. A write has "record"
+//            instead of "params". Fields that are not UTF-8 are in "params_base64" and
+//            "record_base64".
+// Threads:   Pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compare/workload.h"
+
+namespace stele::cli {
+
+// Returns the line of an operation that begins at `micros`.
+std::string LogicalLine(const CompareWorkload& workload, const CompareOperation& operation,
+                        int64_t micros);
+
+// Reads a workload of these designs. It may be compressed with gzip or zstd.
+// Errors: InvalidArgument, with the line, for a query that the first design lacks, a record that a
+// design cannot use, and more than 10,000,000 operations or 1 GiB of records; those of the file.
+absl::StatusOr<CompareWorkload> ReadLogicalTrace(const std::string& path,
+                                                 const std::vector<DesignTableChoice>& designs);
+
+}  // namespace stele::cli
