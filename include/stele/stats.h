@@ -90,7 +90,7 @@ struct DatabaseStats {
 
   // Disk space in use.
   struct Disk {
-    uint64_t log_bytes = 0;  // commit log
+    uint64_t log_bytes = 0;  // commit log; with read_only, its records
     size_t sstables = 0;
     uint64_t sstable_bytes = 0;
   };

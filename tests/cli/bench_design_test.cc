@@ -77,6 +77,7 @@ TEST_F(BenchDesignTest, MeasuresQueries) {
   EXPECT_EQ(lines[1]["errors"], nlohmann::json::object());
   EXPECT_GT(lines[1]["rows"], 150);
   EXPECT_EQ(lines[1]["cells"], lines[1]["rows"].get<int>() * 2);
+  EXPECT_GT(lines[1]["disk_bytes"], 0) << "the rows are in the log";
   EXPECT_EQ(lines[2]["workload"], "one-order");
   EXPECT_EQ(lines[2]["rows"], 50);
   EXPECT_EQ(lines[2]["cells"], 50) << "one column";
