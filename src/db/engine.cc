@@ -292,8 +292,7 @@ DatabaseStats Engine::Stats() const {
                  .collection_time = Timestamp::FromMicros(clock.collection_time),
                  .is_trusted = clock.is_trusted};
   AddMemoryStats(storage, &stats.memory);
-  stats.disk.log_bytes =
-      storage.log == nullptr ? storage.replayed_log_bytes : storage.log->bytes();
+  stats.disk.log_bytes = storage.log == nullptr ? storage.replayed_log_bytes : storage.log->bytes();
   for (const auto& [number, file] : view->version->Files()) {
     ++stats.disk.sstables;
     stats.disk.sstable_bytes += file->summary.file_bytes;
