@@ -147,8 +147,8 @@ TEST_F(CompareCommandTest, ADifferentAnswerGivesExitStatus3) {
   EXPECT_EQ(compared["differences"][0]["query"], "of-user");
   const CommandResult text = RunPlain(Words(wrong));
   EXPECT_EQ(text.exit_status, 3);
-  EXPECT_NE(text.out.find("answers: equal in 0 of "), std::string::npos) << text.out;
-  EXPECT_NE(text.out.find("\n  of-user differs for user=u"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("answers: the same values in 0 of "), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("\n  of-user, user=u"), std::string::npos) << text.out;
 }
 
 TEST_F(CompareCommandTest, TheTextMarksTheBetterDesign) {
@@ -158,7 +158,7 @@ TEST_F(CompareCommandTest, TheTextMarksTheBetterDesign) {
   EXPECT_NE(text.out.find("\nlogical bytes                       880 *             1,280\n"),
             std::string::npos)
       << text.out;
-  EXPECT_NE(text.out.find("\nby-user is better at logical bytes"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("\nby-user is better at: logical bytes"), std::string::npos) << text.out;
 }
 
 TEST_F(CompareCommandTest, HostileTextIsEscaped) {
@@ -208,7 +208,7 @@ TEST_F(CompareCommandTest, ALogicalTraceKeepsAnyByte) {
   const CommandResult read =
       RunPlain({"compare-designs", by_user_, by_number_, "--trace", WriteFile("any.jsonl", trace)});
   EXPECT_EQ(read.exit_status, 0) << read.err;
-  EXPECT_NE(read.out.find("answers: equal in "), std::string::npos) << read.out;
+  EXPECT_NE(read.out.find("answers: the same values in "), std::string::npos) << read.out;
 }
 
 TEST_F(CompareCommandTest, WrongLinesOfALogicalTraceAreErrors) {
@@ -252,7 +252,8 @@ TEST_F(CompareCommandTest, WrongInputIsAnError) {
   ExpectError(Words(by_number_, {"--rounds", "0"}), 2, "--rounds");
   ExpectError(Words(by_number_, {"--threads", "x"}), 2, "--threads");
   ExpectError(Words(by_number_, {"--distribution", "odd"}), 2, "odd");
-  ExpectError(Words(by_number_, {"--table", "orders"}), 1, "missing: of-user, one, add");
+  ExpectError(Words(by_number_, {"--table", "orders"}), 1,
+              "has no table orders; its tables: by_number");
   ExpectError(Words(Changed("less.yaml", "      one:", "      two:")), 1, "missing: one");
   ExpectError(
       Words(Changed("reads.yaml", "add: {write: orders}", "add: {read: {row: \"{user}\"}}")), 1,
@@ -262,6 +263,40 @@ TEST_F(CompareCommandTest, WrongInputIsAnError) {
   ExpectError(Words(Path("none.yaml")), 1, "none.yaml");
   ExpectError(Words(by_number_, {"-o", Path("orders.csv")}), 1, "would be replaced");
   ExpectError(Words(by_number_, {"--keep", Path(".")}), 1, "--keep names a new directory");
+  ExpectError(Words(by_number_, {"--keep", Path("kept"), "-o", Path("kept/by-user/CURRENT")}), 1,
+              "name a file elsewhere");
+  EXPECT_FALSE(std::filesystem::exists(Path("kept")));
+  ExpectError(Words(WriteFile("..yaml", kByNumber)), 2, "must not begin with a point");
+}
+
+TEST_F(CompareCommandTest, TheLimitAlsoLimitsTheWorkload) {
+  const Json compared = Compared(by_number_, {"--limit", "8", "--keep", Path("kept")});
+  EXPECT_EQ(compared["designs"][0]["data"]["records"], 8);
+  const Json& one = compared["designs"][0]["queries"][1];
+  EXPECT_EQ(one["rows_returned"], one["operations"]) << "each row was loaded";
+  EXPECT_EQ(RunPlain({"--db", Path("kept/by-user"), "count", "orders"}).out, "8\n");
+}
+
+TEST_F(CompareCommandTest, AnswersWithoutValuesAreCounted) {
+  std::string text = kByUser;
+  text.replace(text.find("answer: [\"o:item\"]"), 18, "answer: [\"o:itm\"] ");
+  WriteFile("by-user.yaml", text);
+  const std::string other = Changed("typo.yaml", "answer: [\"o:item\"]", "answer: [\"o:itm\"]");
+  const Json compared = Compared(other);
+  EXPECT_GT(compared["answers_empty"], 0);
+  EXPECT_EQ(compared["answers_empty"], compared["answers_compared"]);
+  EXPECT_NE(RunPlain(Words(other)).out.find("have no value in any design"), std::string::npos);
+}
+
+TEST_F(CompareCommandTest, AFullScanTouchesTheBusiestRange) {
+  const Json compared =
+      Compared(Changed("scan.yaml", "of-user: {read: {filter: 'row_regex(\".*#{user}\")'}",
+                       "of-user: {read: {filter: 'value_regex(\".*\")'}"),
+               {}, /*exit_status=*/3);
+  const Json& scans = compared["designs"][1];
+  EXPECT_GE(scans["busiest_range_share"].get<double>(), 0.5) << scans;
+  EXPECT_LT(compared["designs"][0]["busiest_range_share"].get<double>(), 0.5);
+  EXPECT_EQ(compared["differences"][0]["values"], Json::parse("[4,40]"));
 }
 
 TEST_F(CompareCommandTest, DatabasesAreKeptOnRequest) {

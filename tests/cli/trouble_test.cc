@@ -128,6 +128,7 @@ TEST_F(TroubleTest, NoOutputIsInTheDatabase) {
       {"-o", current, "read", "t"},
       {"-o", current, "createtable", "u", "families=f"},
       {"-o", current, "bench", "get", "--dry-run", "1"},
+      {"-o", current, "version"},
       {"-o", current, "doctor", database()},
       {"-o", current, "copy", database(), Path("copy")},
       {"-o", current, "salvage", database(), Path("salvaged")},

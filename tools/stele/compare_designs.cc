@@ -43,18 +43,18 @@ absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>&
   STELE_ASSIGN_OR_RETURN(CompareOptions options, ParseCompareOptions(flags));
   options.output_path = session.options().output;
   STELE_ASSIGN_OR_RETURN(const auto choices, LoadDesigns(options));
-  // Before there are other threads, which would get the signals.
-  STELE_ASSIGN_OR_RETURN(const auto directory, WorkDirectory::Make(options.keep_directory));
   PhaseProgress bar;
   const CompareProgress progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
     bar.Set(phase, done, total);
   };
-  STELE_RETURN_IF_ERROR(
-      internal::CheckReplacesNoInput({options.output_path}, {options.trace_path}));
+  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput(
+      {options.output_path}, {options.trace_path, options.keep_directory}));
   STELE_ASSIGN_OR_RETURN(const CompareWorkload workload,
                          options.trace_path.empty()
                              ? MakeWorkload(choices, options, progress)
                              : ReadLogicalTrace(options.trace_path, choices));
+  // Before there are other threads, which would get the signals.
+  STELE_ASSIGN_OR_RETURN(const auto directory, WorkDirectory::Make(options.keep_directory));
   std::vector<std::unique_ptr<ComparedDesign>> designs;
   for (const DesignTableChoice& choice : choices) {
     STELE_ASSIGN_OR_RETURN(

@@ -80,7 +80,8 @@ absl::StatusOr<Database> Session::OpenUnlocked(const DatabaseOptions& options) {
 }
 
 absl::Status Session::CheckOutputs(const std::vector<std::string>& paths) const {
-  if (options_.database == "mem:" || IsRemote(options_.database)) return absl::OkStatus();
+  if (options_.database.empty() || options_.database == "mem:" || IsRemote(options_.database))
+    return absl::OkStatus();
   return internal::CheckReplacesNoInput(paths, {options_.database});
 }
 
@@ -122,6 +123,7 @@ absl::Status Session::OpenOutput() {
     out_ = stdout;
     return absl::OkStatus();
   }
+  STELE_RETURN_IF_ERROR(CheckOutputs({options_.output}));
   // Devices and pipes are written in place.
   std::error_code error;
   const auto type = std::filesystem::status(options_.output, error).type();

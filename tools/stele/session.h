@@ -60,8 +60,8 @@ class Session {
   enum class Access { kRead, kExamine, kWrite, kCreate };
   absl::StatusOr<Database> Open(Access access);
   absl::StatusOr<Table> OpenTable(Access access, const std::string& name);
-  // Returns InvalidArgument if one of the files is in the database's directory. Open does this for
-  // the file of -o.
+  // Returns InvalidArgument if one of the files is in the database's directory. Open and Print do
+  // this for the file of -o.
   absl::Status CheckOutputs(const std::vector<std::string>& paths) const;
 
   void Print(std::string_view text);

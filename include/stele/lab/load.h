@@ -83,7 +83,8 @@ struct LoadReport {
 struct QueryRecordsOptions {
   std::map<std::string, std::string> inputs = {};
   std::vector<std::string> output_paths = {};
-  size_t records_max = 100'000;  // that are kept
+  size_t records_max = 100'000;    // that are kept
+  uint64_t input_records_max = 0;  // reads at most this many records of an input. 0: all
   // Other designs with the query, and the name of its table. A record must be usable in all of
   // them.
   std::vector<std::pair<Design, std::string>> others = {};

@@ -124,7 +124,7 @@ class QueryRecordsReader {
     uint64_t count = 0;
     for (size_t file = 0; file < input.file_count(); ++file) {
       STELE_ASSIGN_OR_RETURN(const auto reader, input.Open(file));
-      while (true) {
+      while (options_.input_records_max == 0 || count < options_.input_records_max) {
         STELE_ASSIGN_OR_RETURN(const bool any, reader->Next());
         if (!any) break;
         if (++count % kProgressPeriod == 0 && options_.progress)

@@ -50,7 +50,7 @@ absl::Status ComparedDesign::FindAnswers() {
 
 absl::Status ComparedDesign::LoadRecords(const std::string& directory,
                                          const CompareProgress& progress) {
-  const std::string path = directory + "/" + choice_.name;
+  const std::string path = directory + "/" + choice_.name;  // of the database
   STELE_ASSIGN_OR_RETURN(database_, Database::Open(path, {.error_if_exists = true}));
   lab::LoadOptions loading{.inputs = options_.inputs,
                            .table = choice_.table,
@@ -70,12 +70,13 @@ absl::Status ComparedDesign::LoadRecords(const std::string& directory,
   STELE_ASSIGN_OR_RETURN(table_, database_.OpenTable(choice_.table));
   STELE_RETURN_IF_ERROR(table_.Compact());
   figures_.records = counts->second.records;
+  figures_.cells_loaded = counts->second.cells;
   figures_.load_seconds = report->seconds;
   const DatabaseStats stats = database_.Stats();
   figures_.disk_bytes = stats.disk.sstable_bytes;
   figures_.written_bytes = stats.since_open.bytes_loaded + stats.since_open.bytes_flushed +
                            stats.compaction.bytes_written;
-  // Later, no block is in the cache because of the load.
+  // Reopens the database to drop the blocks that the load cached. CountRows reads all of them.
   STELE_RETURN_IF_ERROR(database_.Close());
   STELE_ASSIGN_OR_RETURN(database_, Database::Open(path));
   STELE_ASSIGN_OR_RETURN(table_, database_.OpenTable(choice_.table));
@@ -138,7 +139,9 @@ void ComparedDesign::AddRow(const CompareOperation& operation, const RowView& ro
     const bool is_answer = std::any_of(answer.begin(), answer.end(), [&](const auto& column) {
       return cell.family() == column.family && cell.qualifier() == column.qualifier;
     });
-    if (is_answer) result->answer += internal::Checksum64(cell.value());
+    if (!is_answer) continue;
+    result->answer_hash += internal::Checksum64(cell.value());
+    ++result->answer_values;
   }
 }
 

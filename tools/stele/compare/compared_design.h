@@ -24,8 +24,9 @@ struct OperationResult {
   uint64_t requests = 0;
   ReadStats stats;
   uint64_t bytes_returned = 0;  // row keys, qualifiers and values
-  uint64_t answer = 0;          // the hash of the answer's values, if it is declared
-  std::string last_row;         // of one scan that its limit ended; otherwise ""
+  uint64_t answer_hash = 0;     // of the values of the answer, in any order
+  uint64_t answer_values = 0;   // how many they are
+  std::string last_row;         // of a single scan that its limit ended; otherwise ""
 };
 
 // The requests of an operation: reads, or a write.
@@ -54,9 +55,9 @@ class ComparedDesign {
   // True if the query declares an answer.
   bool has_answer(size_t query) const { return !answers_[query].empty(); }
 
-  // Makes the requests of an operation, which an application would do.
+  // Builds the requests of an operation. An application does this too, so it is not timed.
   absl::StatusOr<PreparedOperation> Prepare(const CompareOperation& operation) const;
-  // Runs it. `result` may be null.
+  // Runs the operation. With a null `result` it runs without statistics, to be timed.
   absl::Status Run(const CompareOperation& operation, const PreparedOperation& prepared,
                    OperationResult* result) const;
 

@@ -60,7 +60,7 @@ class LogicalTraceReader {
       }
       STELE_ASSIGN_OR_RETURN(const std::string input, WrittenInputOf(designs_, name));
       places_.emplace(name, workload_.queries.size());
-      workload_.queries.push_back({.name = name, .input = input, .records = {}});
+      workload_.queries.push_back({.name = name, .input = input});
       uses_.push_back(std::move(uses));
     }
     return absl::OkStatus();

@@ -9,7 +9,7 @@ namespace stele::cli {
 namespace {
 
 constexpr int64_t kOperationsMax = 10'000'000;
-constexpr int64_t kThreadsMax = 256;
+constexpr int64_t kCompareThreadsMax = 256;
 constexpr int64_t kRoundsMax = 1000;
 
 }  // namespace
@@ -36,7 +36,7 @@ absl::StatusOr<CompareOptions> ParseCompareOptions(const Flags& flags) {
   STELE_ASSIGN_OR_RETURN(options.operations,
                          NumberFlag(flags, "operations", 1, kOperationsMax, options.operations));
   STELE_ASSIGN_OR_RETURN(options.threads,
-                         NumberFlag(flags, "threads", 1, kThreadsMax, options.threads));
+                         NumberFlag(flags, "threads", 1, kCompareThreadsMax, options.threads));
   STELE_ASSIGN_OR_RETURN(options.rounds,
                          NumberFlag(flags, "rounds", 1, kRoundsMax, options.rounds));
   STELE_ASSIGN_OR_RETURN(options.seed, NumberFlag(flags, "seed", 0, INT64_MAX, options.seed));

@@ -12,8 +12,7 @@
 
 namespace stele::cli {
 
-// A table with a column per design and a line per figure. A star marks the best design if it is
-// better than all others by more than 10 %, or 5 % for exact figures.
+// A table with a column per design and a line per figure (figure_table.h), findings, and a summary.
 std::string CompareText(const CompareOptions& options, const CompareWorkload& workload,
                         const CompareResult& result);
 // One JSON object with all figures.

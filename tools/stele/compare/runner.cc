@@ -42,6 +42,11 @@ void Add(const OperationResult& result, OperationResult* sum) {
   sum->bytes_returned += result.bytes_returned;
 }
 
+struct Answer {
+  uint64_t hash = 0;
+  uint64_t values = 0;
+};
+
 // Runs all operations once, and writes them to a trace.
 class CountingRun {
  public:
@@ -55,8 +60,9 @@ class CountingRun {
     result->table_figures = design_.figures();
     result->queries.resize(workload_.queries.size());
     for (size_t i = 0; i < workload_.queries.size(); ++i)
-      result->queries[i].has_answer = design_.has_answer(i);
+      result->queries[i].declares_answer = design_.has_answer(i);
     std::ofstream trace(trace_path, std::ios::binary);
+    if (!trace) return internal::ErrnoStatus("open", trace_path, errno);
     const size_t count = workload_.operations.size();
     for (size_t i = 0; i < count; ++i) {
       const CompareOperation& operation = workload_.operations[i];
@@ -64,16 +70,16 @@ class CountingRun {
       if (!done.ok()) return Failed(design_, workload_.queries[operation.query], done.status());
       QueryResult& query = result->queries[operation.query];
       ++query.operations;
-      Add(*done, &query.sum);
-      answers_.push_back(done->answer);
+      Add(*done, &query.totals);
+      answers_.push_back({done->answer_hash, done->answer_values});
       if (i % kOperationsPerProgress == 0) progress_("counting " + design_.name(), i, count);
     }
     trace.close();
     return trace ? absl::OkStatus() : internal::ErrnoStatus("write", trace_path, errno);
   }
 
-  // The hash of each operation's answer.
-  std::vector<uint64_t> TakeAnswers() { return std::move(answers_); }
+  // Those of each operation.
+  std::vector<Answer> TakeAnswers() { return std::move(answers_); }
 
  private:
   absl::StatusOr<OperationResult> RunOne(const CompareOperation& operation, int64_t micros,
@@ -88,12 +94,12 @@ class CountingRun {
   const ComparedDesign& design_;
   const CompareWorkload& workload_;
   const CompareProgress& progress_;
-  std::vector<uint64_t> answers_;
+  std::vector<Answer> answers_;
 };
 
-// Finds what the heat map and the advisor say about the trace.
-absl::Status Examine(const ComparedDesign& design, const std::string& trace_path,
-                     DesignResult* result) {
+// Adds what the heat map and the advisor say about the trace.
+absl::Status AddLoadAndFindings(const ComparedDesign& design, const std::string& trace_path,
+                                DesignResult* result) {
   STELE_ASSIGN_OR_RETURN(
       lab::HeatMaps maps,
       lab::HeatMap::Build({.trace_paths = {trace_path}, .database = design.database()},
@@ -107,8 +113,9 @@ absl::Status Examine(const ComparedDesign& design, const std::string& trace_path
       operations += map.At(lab::HeatMetric::kOps, band, step);
     hottest = std::max(hottest, operations);
   }
-  const double sum = map.Sum(lab::HeatMetric::kOps);
-  result->hottest_band_share = sum > 0 ? hottest / sum : 0;
+  uint64_t requests = 0;
+  for (const QueryResult& query : result->queries) requests += query.totals.requests;
+  result->busiest_range_share = hottest / static_cast<double>(std::max<uint64_t>(requests, 1));
   STELE_ASSIGN_OR_RETURN(const lab::LintReport report, lab::Lint({.database = design.database(),
                                                                   .tables = {design.table_name()},
                                                                   .trace_paths = {trace_path}}));
@@ -160,8 +167,14 @@ class RoundThread {
   std::vector<LatencyHistogram> latencies_;  // by query
 };
 
+struct RoundLatency {
+  uint64_t p50 = 0;
+  uint64_t p99 = 0;
+  uint64_t max = 0;
+};
+
 struct RoundResult {
-  std::vector<LatencyFigures> latencies;  // by query
+  std::vector<RoundLatency> latencies;  // by query
   double operations_per_second = 0;
   double cpu_seconds = 0;
 };
@@ -196,46 +209,65 @@ absl::StatusOr<RoundResult> RunRound(const ComparedDesign& design, const Compare
   return round;
 }
 
-template <typename Number>
-Number Median(const std::vector<RoundResult>& rounds,
-              const std::function<Number(const RoundResult&)>& number) {
-  std::vector<Number> numbers;
+Measured MeasuredOf(const std::vector<RoundResult>& rounds,
+                    const std::function<double(const RoundResult&)>& number) {
+  std::vector<double> numbers;
   for (const RoundResult& round : rounds) numbers.push_back(number(round));
   std::sort(numbers.begin(), numbers.end());
-  return numbers[numbers.size() / 2];
+  const size_t half = numbers.size() / 2;
+  return {
+      .median = numbers.size() % 2 == 1 ? numbers[half] : (numbers[half - 1] + numbers[half]) / 2,
+      .least = numbers.front(),
+      .largest = numbers.back()};
 }
 
-void TakeMedians(const std::vector<RoundResult>& rounds, DesignResult* result) {
+void AddRounds(const std::vector<RoundResult>& rounds, DesignResult* result) {
   result->operations_per_second =
-      Median<double>(rounds, [](const RoundResult& round) { return round.operations_per_second; });
+      MeasuredOf(rounds, [](const RoundResult& round) { return round.operations_per_second; });
   result->cpu_seconds =
-      Median<double>(rounds, [](const RoundResult& round) { return round.cpu_seconds; });
+      MeasuredOf(rounds, [](const RoundResult& round) { return round.cpu_seconds; });
   for (size_t query = 0; query < result->queries.size(); ++query) {
-    const auto median = [&](uint64_t LatencyFigures::*member) {
-      return Median<uint64_t>(
-          rounds, [&](const RoundResult& round) { return round.latencies[query].*member; });
+    LatencyFigures& latency = result->queries[query].latency;
+    const auto measured = [&](uint64_t RoundLatency::*member) {
+      return MeasuredOf(rounds, [&](const RoundResult& round) {
+        return static_cast<double>(round.latencies[query].*member);
+      });
     };
-    result->queries[query].latency = {.p50 = median(&LatencyFigures::p50),
-                                      .p99 = median(&LatencyFigures::p99),
-                                      .max = median(&LatencyFigures::max)};
+    latency.p50 = measured(&RoundLatency::p50);
+    latency.p99 = measured(&RoundLatency::p99);
+    for (const RoundResult& round : rounds)
+      latency.max = std::max(latency.max, round.latencies[query].max);
   }
 }
 
 void CompareAnswers(const CompareWorkload& workload,
-                    const std::vector<std::vector<uint64_t>>& answers, CompareResult* result) {
+                    const std::vector<std::vector<Answer>>& answers, CompareResult* result) {
+  result->different_answers.resize(workload.queries.size());
   for (size_t i = 0; i < workload.operations.size(); ++i) {
     const CompareOperation& operation = workload.operations[i];
-    const bool is_declared =
-        std::all_of(result->designs.begin(), result->designs.end(),
-                    [&](const auto& design) { return design.queries[operation.query].has_answer; });
+    const bool is_declared = std::all_of(
+        result->designs.begin(), result->designs.end(),
+        [&](const auto& design) { return design.queries[operation.query].declares_answer; });
     if (!is_declared) continue;
     ++result->answers_compared;
-    const bool is_equal = std::all_of(answers.begin(), answers.end(),
-                                      [&](const auto& each) { return each[i] == answers[0][i]; });
-    if (is_equal) ++result->answers_equal;
-    if (is_equal || result->differences.size() >= kDifferencesMax) continue;
-    result->differences.push_back(
-        {operation.query, workload.queries[operation.query].records[operation.record]});
+    const bool is_empty = std::all_of(answers.begin(), answers.end(),
+                                      [&](const auto& each) { return each[i].values == 0; });
+    if (is_empty) ++result->answers_empty;
+    const bool is_equal = std::all_of(answers.begin(), answers.end(), [&](const auto& each) {
+      return each[i].hash == answers[0][i].hash && each[i].values == answers[0][i].values;
+    });
+    if (is_equal) {
+      ++result->answers_equal;
+      continue;
+    }
+    ++result->different_answers[operation.query];
+    if (result->differences.size() >= kDifferencesMax) continue;
+    AnswerDifference difference{
+        .query = operation.query,
+        .record = workload.queries[operation.query].records[operation.record],
+        .values = {}};
+    for (const auto& each : answers) difference.values.push_back(each[i].values);
+    result->differences.push_back(std::move(difference));
   }
 }
 
@@ -245,26 +277,26 @@ absl::StatusOr<CompareResult> Compare(const Designs& designs, const CompareWorkl
                                       const CompareOptions& options, const std::string& directory,
                                       const CompareProgress& progress) {
   CompareResult result;
-  std::vector<std::vector<uint64_t>> answers;
+  std::vector<std::vector<Answer>> answers;
   for (const auto& design : designs) {
     const std::string trace_path = fmt::format("{}/{}.trace.jsonl", directory, design->name());
     CountingRun run(*design, workload, progress);
     STELE_RETURN_IF_ERROR(run.Run(trace_path, &result.designs.emplace_back()));
     answers.push_back(run.TakeAnswers());
-    STELE_RETURN_IF_ERROR(Examine(*design, trace_path, &result.designs.back()));
+    STELE_RETURN_IF_ERROR(AddLoadAndFindings(*design, trace_path, &result.designs.back()));
   }
   CompareAnswers(workload, answers, &result);
   std::vector<std::vector<RoundResult>> rounds(designs.size());
   for (uint64_t round = 0; round < options.rounds; ++round) {
     for (size_t i = 0; i < designs.size(); ++i) {
-      const size_t turn = (round + i) % designs.size();
+      const size_t index = (round + i) % designs.size();
       progress("measuring", round * designs.size() + i, options.rounds * designs.size());
       STELE_ASSIGN_OR_RETURN(RoundResult measured,
-                             RunRound(*designs[turn], workload, options.threads));
-      rounds[turn].push_back(std::move(measured));
+                             RunRound(*designs[index], workload, options.threads));
+      rounds[index].push_back(std::move(measured));
     }
   }
-  for (size_t i = 0; i < designs.size(); ++i) TakeMedians(rounds[i], &result.designs[i]);
+  for (size_t i = 0; i < designs.size(); ++i) AddRounds(rounds[i], &result.designs[i]);
   return result;
 }
 

@@ -1,9 +1,9 @@
 // tools/stele/compare/runner.h: runs the same operations on several designs, and measures them.
 //
-// Counts:    the first run of all operations, on one thread. Its figures are exact, and the same in
-//            every comparison with the same seed.
-// Rounds:    each runs all operations on each design, and begins with another design. Their
-//            latencies are those of a closed loop: the time of a call.
+// Counting:  all operations run once, on one thread. The figures are exact, and the same in every
+//            comparison with the same seed.
+// Rounds:    then all operations run --rounds times, and are timed. Each round begins with the next
+//            design. Latencies are those of a closed loop: the time of a call.
 // Threads:   Compare starts and joins its own threads.
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "bench/histogram.h"
 #include "compare/compared_design.h"
+#include "compare/figure_table.h"
 #include "compare/options.h"
 #include "compare/workload.h"
 #include "stele/lab/heat_map.h"
@@ -26,39 +27,43 @@ namespace stele::cli {
 
 // Latencies in nanoseconds.
 struct LatencyFigures {
-  uint64_t p50 = 0;
-  uint64_t p99 = 0;
-  uint64_t max = 0;
+  Measured p50;
+  Measured p99;
+  uint64_t max = 0;  // of all rounds
 };
 
 struct QueryResult {
   uint64_t operations = 0;
-  OperationResult sum;      // of all operations
-  LatencyFigures latency;   // medians of the rounds
-  bool has_answer = false;  // is the answer declared?
+  OperationResult totals;  // of all operations
+  LatencyFigures latency;
+  bool declares_answer = false;
 };
 
 struct DesignResult {
   std::string name;
   std::string table;
   TableFigures table_figures;
-  std::vector<QueryResult> queries;                   // those of the workload
-  double operations_per_second = 0;                   // median of the rounds
-  double cpu_seconds = 0;                             // of the process, median of the rounds
-  std::vector<lab::HeatMap> maps;                     // one map, of the first run
-  double hottest_band_share = 0;                      // of the operations, of up to 1,000 bands
+  std::vector<QueryResult> queries;  // those of the workload
+  Measured operations_per_second;
+  Measured cpu_seconds;            // of the process
+  std::vector<lab::HeatMap> maps;  // one map, of the counting run
+  // The requests that touched the busiest of up to 1,000 ranges of rows; at most 1.
+  double busiest_range_share = 0;
   std::map<std::string, lab::LintSeverity> findings;  // by the id of the rule
 };
 
 struct AnswerDifference {
   size_t query = 0;
   lab::Design::Record record;
+  std::vector<uint64_t> values;  // how many values the answer of each design has
 };
 
 struct CompareResult {
   std::vector<DesignResult> designs;
   uint64_t answers_compared = 0;  // operations whose answers all designs declare
   uint64_t answers_equal = 0;
+  uint64_t answers_empty = 0;                 // equal, because no design found a value
+  std::vector<uint64_t> different_answers;    // by query
   std::vector<AnswerDifference> differences;  // the first 3
 };
 

@@ -15,7 +15,8 @@ namespace stele::cli {
 struct TableFigures {
   uint64_t records = 0;
   uint64_t rows = 0;
-  uint64_t cells = 0;
+  uint64_t cells_loaded = 0;
+  uint64_t cells = 0;              // that a reader sees: fewer if records have the same row key
   uint64_t cells_per_row_p50 = 0;  // with 3 significant digits
   uint64_t cells_per_row_p99 = 0;
   uint64_t cells_per_row_max = 0;

@@ -73,10 +73,8 @@ std::string TraceLines(const std::string& table, const PreparedOperation& operat
     Json line = head();
     AddRows(request.rows, &line);
     if (&request == &operation.reads[0]) AddNumbers(request, result, &line);
-    if (line["op"] == "scan" && !request.reverse && !result.last_row.empty())
+    if (line["op"] == "scan" && !result.last_row.empty())
       line["last_base64"] = Base64(result.last_row);
-    if (line["op"] == "scan" && request.reverse && !result.last_row.empty())
-      line["start_base64"] = Base64(result.last_row);
     add(line);
   }
   return lines;

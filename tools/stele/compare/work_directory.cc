@@ -19,6 +19,12 @@
 namespace stele::cli {
 namespace {
 
+// True for a process that runs on, for example SIGHUP under nohup.
+bool IsIgnored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 class KeptDirectory : public WorkDirectory {
  public:
   explicit KeptDirectory(std::string path) : path_(std::move(path)) {}
@@ -33,7 +39,8 @@ class TemporaryWorkDirectory : public WorkDirectory {
   explicit TemporaryWorkDirectory(std::string path) : path_(std::move(path)) {
     sigset_t signals;
     sigemptyset(&signals);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+      if (!IsIgnored(signal)) sigaddset(&signals, signal);
     pthread_sigmask(SIG_BLOCK, &signals, &signals_before_);
     signals_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
     end_ = ::eventfd(0, EFD_CLOEXEC);
@@ -85,14 +92,14 @@ absl::StatusOr<std::unique_ptr<WorkDirectory>> WorkDirectory::Make(const std::st
   std::error_code error;
   if (!keep.empty()) {
     const bool is_new = std::filesystem::create_directory(keep, error);
-    if (error) return internal::ErrnoStatus("create", keep, error.value());
+    if (error) return internal::ErrnoStatus("create the directory of --keep", keep, error.value());
     if (!is_new)
       return internal::AlreadyExists("{} exists: --keep names a new directory",
                                      internal::Printable(keep));
     return std::make_unique<KeptDirectory>(keep);
   }
   std::string path = std::filesystem::temp_directory_path(error).string();
-  if (error) path = "/tmp";
+  if (error) return internal::ErrnoStatus("open the directory of TMPDIR", path, error.value());
   path += "/stele_compare_XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) return internal::ErrnoStatus("mkdtemp", path, errno);
   return std::make_unique<TemporaryWorkDirectory>(path);

@@ -15,6 +15,8 @@ namespace {
 
 using internal::lab::QueryUse;
 
+constexpr size_t kNameBytesMax = 200;
+
 bool HasQueries(const lab::Design& design, const std::string& table,
                 const std::vector<std::string>& names) {
   const std::vector<std::string> queries = design.queries(table);
@@ -49,6 +51,14 @@ absl::StatusOr<std::string> TableOf(const lab::Design& design, const std::string
   }
   if (found.size() == 1) return found[0];
   const std::string file = EscapedKey(design.name());
+  const std::vector<std::string> tables = design.tables();
+  if (!wanted.empty() && std::find(tables.begin(), tables.end(), wanted) == tables.end()) {
+    std::string names;
+    for (const std::string& table : tables)
+      names += (names.empty() ? "" : ", ") + EscapedKey(table);
+    return internal::NotFound("{} has no table {}; its tables: {}", file, EscapedKey(wanted),
+                              names);
+  }
   if (found.size() > 1)
     return UsageError(
         fmt::format("{}: {} tables have the queries: choose one with --table", file, found.size()));
@@ -96,12 +106,29 @@ class OperationDraw {
   std::vector<uint64_t> sizes_;
 };
 
+// The first design decides which queries run.
+void AddNotes(const std::vector<DesignTableChoice>& designs, CompareWorkload* workload) {
+  for (size_t i = 1; i < designs.size(); ++i) {
+    for (const std::string& query : designs[i].design.queries(designs[i].table)) {
+      if (HasQueries(designs[0].design, designs[0].table, {query})) continue;
+      workload->notes.push_back(fmt::format("{} has also the query {}, which is not compared",
+                                            designs[i].name, EscapedKey(query)));
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<DesignTableChoice>> LoadDesigns(const CompareOptions& options) {
   std::vector<DesignTableChoice> designs;
   std::vector<std::string> queries;  // of the first design's table
   for (const std::string& path : options.design_paths) {
+    const std::string stem = FileStem(path);
+    if (stem.starts_with('.') || stem.size() > kNameBytesMax)
+      return UsageError(fmt::format(
+          "the design file {} names a database: its name must not begin with a point, and have at "
+          "most {} bytes",
+          EscapedKey(path), kNameBytesMax));
     STELE_ASSIGN_OR_RETURN(lab::Design design, lab::Design::Load(path));
     STELE_ASSIGN_OR_RETURN(std::string table, TableOf(design, options.table, queries));
     if (designs.empty()) queries = design.queries(table);
@@ -136,20 +163,25 @@ absl::StatusOr<CompareWorkload> MakeWorkload(const std::vector<DesignTableChoice
   CompareWorkload workload;
   std::vector<int64_t> weights;
   const DesignTableChoice& first = designs[0];
-  lab::QueryRecordsOptions reading{.inputs = options.inputs, .output_paths = {options.output_path}};
+  lab::QueryRecordsOptions reading{.inputs = options.inputs,
+                                   .output_paths = {options.output_path},
+                                   .input_records_max = options.records_max};
   for (size_t i = 1; i < designs.size(); ++i)
     reading.others.emplace_back(designs[i].design, designs[i].table);
   reading.progress = progress;
   for (const std::string& name : first.design.queries(first.table)) {
-    CompareQuery query{.name = name, .input = {}, .records = {}};
+    CompareQuery query{.name = name};
     STELE_ASSIGN_OR_RETURN(query.input, WrittenInputOf(designs, name));
     STELE_ASSIGN_OR_RETURN(const QueryUse use, QueryUse::Find(first.design, first.table, name));
     STELE_ASSIGN_OR_RETURN(lab::QueryRecords found,
                            lab::ReadQueryRecords(first.design, first.table, name, reading));
     query.records = std::move(found.records);
+    query.unusable = found.unusable;
+    query.first_unusable = std::move(found.first_error);
     weights.push_back(use.query().weight);
     workload.queries.push_back(std::move(query));
   }
+  AddNotes(designs, &workload);
   OperationDraw draw(options, workload.queries, std::move(weights));
   for (uint64_t i = 0; i < options.operations; ++i) workload.operations.push_back(draw.Next());
   return workload;

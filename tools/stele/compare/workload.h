@@ -39,6 +39,8 @@ struct CompareQuery {
   std::string name;
   std::string input;  // the input that it writes, in all designs; "": it reads
   std::vector<lab::Design::Record> records;
+  uint64_t unusable = 0;       // records that a design cannot use
+  std::string first_unusable;  // why: "FILE:LINE: reason"
 };
 
 struct CompareOperation {
@@ -49,6 +51,7 @@ struct CompareOperation {
 struct CompareWorkload {
   std::vector<CompareQuery> queries;  // those of the first design's table
   std::vector<CompareOperation> operations;
+  std::vector<std::string> notes;  // what is not compared, for people
 };
 
 // Returns the input that the query writes in all designs, or "" if it reads in all of them.
