@@ -107,6 +107,20 @@ class SharedSequence {
     return std::vector<T>(from, from + static_cast<std::ptrdiff_t>(count));
   }
 
+  // The position of the first element for which `is_before` is false. It is true for all elements
+  // before that one, and false for all after it.
+  template <typename Predicate>
+  size_t PartitionPoint(const Predicate& is_before) const {
+    if (chunks_ == nullptr) return 0;
+    const auto ends_before = [&](const Chunk& chunk) { return is_before(*chunk.elements->back()); };
+    const auto chunk = std::partition_point(chunks_->begin(), chunks_->end(), ends_before);
+    if (chunk == chunks_->end()) return size();
+    const auto is_element_before = [&](const Pointer& element) { return is_before(*element); };
+    const Elements& elements = *chunk->elements;
+    const auto element = std::partition_point(elements.begin(), elements.end(), is_element_before);
+    return chunk->end - static_cast<size_t>(elements.end() - element);
+  }
+
   // For tests.
   size_t chunk_count() const { return chunks_ == nullptr ? 0 : chunks_->size(); }
 
@@ -299,6 +313,13 @@ class SharedMap {
     const Iterator it = LowerBound(key);
     return it != end() && it->first == key ? it : end();
   }
+  // Returns the value of the key, or null.
+  const V* Find(const K& key) const {
+    const size_t at = PositionOf(key);
+    if (at == size()) return nullptr;
+    const Entry& entry = entries_[at];
+    return entry.first == key ? &entry.second : nullptr;
+  }
   bool contains(const K& key) const { return find(key) != end(); }
   // The key must be there.
   const V& at(const K& key) const { return find(key)->second; }
@@ -325,11 +346,10 @@ class SharedMap {
   }
 
  private:
-  Iterator LowerBound(const K& key) const {
-    return std::lower_bound(begin(), end(), key, [](const Entry& entry, const K& wanted) {
-      return entry.first < wanted;
-    });
+  size_t PositionOf(const K& key) const {
+    return entries_.PartitionPoint([&key](const Entry& entry) { return entry.first < key; });
   }
+  Iterator LowerBound(const K& key) const { return Iterator(&entries_, PositionOf(key)); }
   Entries entries_;
 };
 

@@ -114,10 +114,9 @@ std::unique_ptr<CellCursor> Memtable::NewCursor(uint64_t sequence,
   return NewMemtableCursor(&rows_, nullptr, sequence, options);
 }
 
-std::unique_ptr<CellCursor> Memtable::NewRowCursor(std::string_view row_key, uint64_t sequence,
+std::unique_ptr<CellCursor> Memtable::NewRowCursor(const RowNode& row, uint64_t sequence,
                                                    const CursorOptions& options) const {
-  const RowNode* const row = rows_.Find(row_key);
-  return row == nullptr ? nullptr : NewMemtableCursor(&rows_, row, sequence, options);
+  return NewMemtableCursor(&rows_, &row, sequence, options);
 }
 
 bool Memtable::empty() const { return cell_count() == 0; }

@@ -50,15 +50,14 @@ class Memtable {
 
   // Returns a cursor over rows and cells as of `sequence`. The memtable must outlive it.
   std::unique_ptr<CellCursor> NewCursor(uint64_t sequence, const CursorOptions& options) const;
-  // Returns a cursor for a caller that needs this row only; null if the memtable does not have the
-  // row at any sequence.
-  std::unique_ptr<CellCursor> NewRowCursor(std::string_view row_key, uint64_t sequence,
+  // Returns a cursor for a caller that needs this row only, which FindRow returned.
+  std::unique_ptr<CellCursor> NewRowCursor(const RowNode& row, uint64_t sequence,
                                            const CursorOptions& options) const;
   // The ids of its families in index order, for FamilyList::MapFrom.
   const std::vector<uint32_t>& family_ids() const { return family_ids_; }
 
-  // True if the memtable has the row, at any sequence. Any thread.
-  bool ContainsRow(std::string_view row_key) const { return rows_.Find(row_key) != nullptr; }
+  // Returns null if the memtable does not have the row at any sequence. Any thread.
+  const RowNode* FindRow(std::string_view row_key) const { return rows_.Find(row_key); }
   // True if it has a row in [start, end), at any sequence; without `end` the range is unbounded.
   // Any thread.
   bool ContainsRowIn(std::string_view start, std::optional<std::string_view> end) const {

@@ -5,7 +5,6 @@
 
 #include "merge/merge_cursor.h"
 #include "merge/retention_cursor.h"
-#include "sstable/format/bloom.h"
 
 namespace stele::internal {
 namespace {
@@ -103,10 +102,7 @@ CursorOptions SourceOptions(const TableView& table, const ChainOptions& options,
 }
 
 absl::StatusOr<OpenedFile> OpenFile(const TableView& table, const ViewReference& reference,
-                                    const ChainOptions& options,
-                                    std::optional<uint64_t>* row_hash) {
-  if (options.only_row && !reference.reference.range.Contains(*options.only_row))
-    return OpenedFile();
+                                    const ChainOptions& options) {
   OpenedFile opened{.wanted_families = options.wanted_families};
   if (const SstableSummary& summary = reference.reference.file->summary;
       !options.wanted_families.empty() || !options.spans.empty()) {
@@ -118,13 +114,6 @@ absl::StatusOr<OpenedFile> OpenFile(const TableView& table, const ViewReference&
   }
   if (reference.file->reader() == nullptr) return reference.file->open_status();
   opened.reader = reference.file->reader().get();
-  if (options.only_row) {
-    const SstableSummary& summary = opened.reader->summary();
-    if (*options.only_row < summary.first_row || *options.only_row > summary.last_row)
-      return OpenedFile();
-    if (!row_hash->has_value()) *row_hash = RowHash(*options.only_row);
-    if (!opened.reader->MayContainRow(**row_hash)) return OpenedFile();
-  }
   return opened;
 }
 

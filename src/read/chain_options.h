@@ -3,8 +3,7 @@
 //
 // Path:      scan_cursor, row_lookup, GC fences -> ReadChainOptions; source_chain -> the parts ->
 //            sstable, merge.
-// Skipping:  a file is left out because of its rows, its statistics (engine rule 12) and, for one
-//            row, its bloom filter.
+// Skipping:  a file is left out because of its statistics (engine rule 12).
 // Errors:    that of a file that cannot be opened.
 // Threads:   pure; nothing is kept alive.
 #pragma once
@@ -38,7 +37,7 @@ struct ChainOptions {
   // By family index - 1; empty: no limits. Versions outside of their family's span may be missing
   // (engine rule 12).
   std::vector<TimestampSpan> spans;
-  // If set, only this row is read, so sources without it are left out by their bloom filters.
+  // If set, only this row is read, so sources without it are left out (source_chain.h).
   std::optional<std::string_view> only_row;
   // With only_row: the only column that is read; null: there are more. Must outlive the chain.
   const ColumnRange* sole_column = nullptr;
@@ -70,9 +69,8 @@ struct OpenedFile {
   }
 };
 
-// `row_hash` is computed for options.only_row when it is needed.
 absl::StatusOr<OpenedFile> OpenFile(const TableView& table, const ViewReference& reference,
-                                    const ChainOptions& options, std::optional<uint64_t>* row_hash);
+                                    const ChainOptions& options);
 
 // Sources newest first. Returns null if there is none.
 std::unique_ptr<CellCursor> MergeSources(std::vector<std::unique_ptr<CellCursor>> sources,

@@ -81,8 +81,8 @@ struct ReadView {
   SharedMap<uint32_t, std::shared_ptr<const TableView>> tables;  // by table id
 
   const TableView* Find(uint32_t table_id) const {
-    const auto it = tables.find(table_id);
-    return it == tables.end() ? nullptr : it->second.get();
+    const std::shared_ptr<const TableView>* const table = tables.Find(table_id);
+    return table == nullptr ? nullptr : table->get();
   }
 };
 

@@ -20,10 +20,11 @@ constexpr size_t kCommonCellCount = 16;
 // One row, with the sources that its cells view.
 class RowRead {
  public:
-  RowRead(const TableView& table, std::string_view row_key, FilterProgram* program,
-          RowLookup* lookup, bool first_cell_only)
+  RowRead(const TableView& table, std::string_view row_key, RowSources* sources,
+          FilterProgram* program, RowLookup* lookup, bool first_cell_only)
       : table_(table),
         row_key_(row_key),
+        sources_(*sources),
         program_(*program),
         lookup_(*lookup),
         options_(ReadChainOptions(table.definition(), *program, lookup->apply_gc, lookup->now)),
@@ -34,7 +35,6 @@ class RowRead {
                     .memory_tracker = lookup->memory_tracker}) {
     options_.sequence = lookup->sequence;
     options_.fill_cache = lookup->fill_cache;
-    options_.only_row = row_key;
     options_.latest_only |= first_cell_only && program->is_decided_by_newest();
   }
 
@@ -47,10 +47,11 @@ class RowRead {
   uint64_t ResultBytesLeft() const {
     return kResultBytesMax - std::min(lookup_.result_bytes, kResultBytesMax - 1);
   }
-  absl::StatusOr<bool> ReadChain(const RowSources& sources);
+  absl::StatusOr<bool> ReadChain();
 
   const TableView& table_;
   const std::string_view row_key_;
+  RowSources& sources_;
   FilterProgram& program_;
   RowLookup& lookup_;
   ChainOptions options_;
@@ -61,22 +62,19 @@ class RowRead {
 };
 
 absl::StatusOr<bool> RowRead::Read() {
-  STELE_RETURN_IF_ERROR(lookup_.interruption.Check());
   if (!assembler_.StartRow(row_key_)) return false;
-  const ViewTablet& tablet = table_.tablets[TabletIndexOf(table_, row_key_)];
-  tablet.CountReads(1);
-  RowSources sources(table_, options_);
-  STELE_RETURN_IF_ERROR(sources.Find(tablet));
-  STELE_ASSIGN_OR_RETURN(const RowForm form,
-                         program_.in_place() ? sources.ReadPlain(&plain_) : RowForm::kOther);
+  STELE_RETURN_IF_ERROR(sources_.Open(options_));
+  STELE_ASSIGN_OR_RETURN(const RowForm form, program_.in_place()
+                                                 ? sources_.ReadPlain(options_, &plain_)
+                                                 : RowForm::kOther);
   if (form == RowForm::kAbsent) return false;
   if (form == RowForm::kPlain) return assembler_.ReadPlain(plain_, options_.retention);
-  return ReadChain(sources);
+  return ReadChain();
 }
 
-absl::StatusOr<bool> RowRead::ReadChain(const RowSources& sources) {
+absl::StatusOr<bool> RowRead::ReadChain() {
   options_.stats = &stats_;
-  chain_ = sources.Merge();
+  chain_ = sources_.Merge(options_);
   if (chain_ == nullptr) return false;
   if (!chain_->SeekRow(row_key_)) {
     STELE_RETURN_IF_ERROR(chain_->status());
@@ -105,19 +103,42 @@ absl::StatusOr<std::optional<Row>> RowRead::MakeRow() {
   return std::optional<Row>(std::in_place, Access::Make<RowView>(row_key_, views));
 }
 
-}  // namespace
+absl::Status FindSources(const TableView& table, std::string_view row_key, RowLookup* lookup,
+                         RowSources* sources) {
+  STELE_RETURN_IF_ERROR(lookup->interruption.Check());
+  const ViewTablet& tablet = table.tablets[TabletIndexOf(table, row_key)];
+  tablet.CountReads(1);
+  sources->Find(tablet);
+  return absl::OkStatus();
+}
 
-absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string_view row_key,
-                                             FilterProgram* program, RowLookup* lookup) {
-  RowRead row(table, row_key, program, lookup, /*first_cell_only=*/false);
+absl::StatusOr<std::optional<Row>> ReadFound(const TableView& table, std::string_view row_key,
+                                             RowSources* sources, FilterProgram* program,
+                                             RowLookup* lookup) {
+  RowRead row(table, row_key, sources, program, lookup, /*first_cell_only=*/false);
   STELE_ASSIGN_OR_RETURN(const bool found, row.Read());
   if (!found) return std::nullopt;
   return row.MakeRow();
 }
 
+}  // namespace
+
+absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string_view row_key,
+                                             FilterProgram* program, RowLookup* lookup) {
+  RowSources sources(table, row_key);
+  STELE_RETURN_IF_ERROR(FindSources(table, row_key, lookup, &sources));
+  if (sources.empty()) return std::nullopt;
+  if (program != nullptr) return ReadFound(table, row_key, &sources, program, lookup);
+  FilterProgram all;
+  return ReadFound(table, row_key, &sources, &all, lookup);
+}
+
 absl::StatusOr<bool> HasPassingCell(const TableView& table, std::string_view row_key,
                                     FilterProgram* program, RowLookup* lookup) {
-  return RowRead(table, row_key, program, lookup, /*first_cell_only=*/true).Read();
+  RowSources sources(table, row_key);
+  STELE_RETURN_IF_ERROR(FindSources(table, row_key, lookup, &sources));
+  if (sources.empty()) return false;
+  return RowRead(table, row_key, &sources, program, lookup, /*first_cell_only=*/true).Read();
 }
 
 }  // namespace stele::internal

@@ -36,7 +36,8 @@ struct RowLookup {
   uint64_t result_bytes = 0;
 };
 
-// Returns nullopt if no cell of the row passes. `program` is compiled for the table.
+// Returns nullopt if no cell of the row passes. `program` is compiled for the table; null: all
+// cells pass.
 absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string_view row_key,
                                              FilterProgram* program, RowLookup* lookup);
 

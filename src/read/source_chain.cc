@@ -13,6 +13,7 @@
 #include "merge/run_cursor.h"
 #include "model/validate.h"
 #include "read/row_cursors.h"
+#include "sstable/format/bloom.h"
 
 namespace stele::internal {
 namespace {
@@ -68,8 +69,7 @@ class UnopenedFileCursor final : public CellCursor {
 absl::StatusOr<std::unique_ptr<CellCursor>> OpenReference(const TableView& table,
                                                           const ViewReference& reference,
                                                           const ChainOptions& options) {
-  std::optional<uint64_t> no_hash;
-  const absl::StatusOr<OpenedFile> found = OpenFile(table, reference, options, &no_hash);
+  const absl::StatusOr<OpenedFile> found = OpenFile(table, reference, options);
   if (!found.ok()) {
     return std::make_unique<UnopenedFileCursor>(reference.reference, options.direction,
                                                 found.status());
@@ -138,15 +138,16 @@ void AddMemtables(const TableView& table, const ViewTablet& tablet, const ChainO
 absl::StatusOr<std::unique_ptr<CellCursor>> OpenRowChain(const TableView& table,
                                                          const ViewTablet& tablet,
                                                          const ChainOptions& options) {
-  RowSources sources(table, options);
-  STELE_RETURN_IF_ERROR(sources.Find(tablet));
+  RowSources sources(table, *options.only_row);
+  sources.Find(tablet);
+  STELE_RETURN_IF_ERROR(sources.Open(options));
   PlainRow row;
-  STELE_ASSIGN_OR_RETURN(const RowForm form, sources.ReadPlain(&row));
+  STELE_ASSIGN_OR_RETURN(const RowForm form, sources.ReadPlain(options, &row));
   if (form == RowForm::kAbsent) return nullptr;
   if (form == RowForm::kPlain)
     return NewPlainRowCursor(*options.only_row, std::move(row), options.direction,
                              options.retention);
-  return sources.Merge();
+  return sources.Merge(options);
 }
 
 // The greatest timestamp of the family's versions in the file.
@@ -169,6 +170,19 @@ const ViewReference& PieceOf(std::vector<ViewReference>::const_iterator first,
   return behind == first ? *first : *std::prev(behind);
 }
 
+// Returns false if the file has nothing of the row. `row_hash` is computed when it is needed. A
+// file that cannot be opened has no bloom filter.
+bool MayHaveRow(const ViewReference& reference, std::string_view row_key,
+                std::optional<uint64_t>* row_hash) {
+  const SstableSummary& summary = reference.reference.file->summary;
+  if (row_key < summary.first_row || row_key > summary.last_row) return false;
+  if (reference.narrowed && !reference.reference.range.Contains(row_key)) return false;
+  const SstableReader* const reader = reference.file->reader().get();
+  if (reader == nullptr) return true;
+  if (!row_hash->has_value()) *row_hash = RowHash(row_key);
+  return reader->MayContainRow(**row_hash);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table,
@@ -183,58 +197,63 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table,
 }
 
 size_t TabletIndexOf(const TableView& table, std::string_view row_key) {
-  const auto it = std::upper_bound(
-      table.tablets.begin(), table.tablets.end(), row_key,
-      [](std::string_view key, const ViewTablet& tablet) { return key < tablet.range.start; });
-  return static_cast<size_t>(it - table.tablets.begin()) - 1;
+  // The first tablet begins with the first possible row.
+  return table.tablets.PartitionPoint([row_key](const ViewTablet& tablet) {
+    return tablet.range.start <= row_key;
+  }) - 1;
 }
 
-absl::Status RowSources::Find(const ViewTablet& tablet) {
+void RowSources::Find(const ViewTablet& tablet) {
   std::optional<uint64_t> row_hash;
   for (auto it = tablet.stack.begin(); it != tablet.stack.end();) {
-    const ViewReference& reference = PieceOf(it, *options_.only_row);
+    const ViewReference& reference = PieceOf(it, row_key_);
     it += static_cast<std::ptrdiff_t>(it->pieces);
-    STELE_ASSIGN_OR_RETURN(OpenedFile file, OpenFile(table_, reference, options_, &row_hash));
-    if (file.reader != nullptr) files_.push_back(std::move(file));
+    if (MayHaveRow(reference, row_key_, &row_hash)) references_.push_back(&reference);
   }
   for (const std::shared_ptr<const Memtable>& memtable : table_.memtables) {
-    if (!memtable->empty() && memtable->ContainsRow(*options_.only_row))
-      memtables_.push_back(memtable.get());
+    if (const RowNode* const row = memtable->FindRow(row_key_); row != nullptr)
+      memtable_rows_.push_back({memtable.get(), row});
+  }
+}
+
+absl::Status RowSources::Open(const ChainOptions& options) {
+  for (const ViewReference* const reference : references_) {
+    STELE_ASSIGN_OR_RETURN(OpenedFile file, OpenFile(table_, *reference, options));
+    if (file.reader != nullptr) files_.push_back(std::move(file));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<RowForm> RowSources::ReadPlain(PlainRow* row) const {
-  if (files_.empty() && memtables_.empty()) return RowForm::kAbsent;
+absl::StatusOr<RowForm> RowSources::ReadPlain(const ChainOptions& options, PlainRow* row) const {
+  if (files_.empty() && memtable_rows_.empty()) return RowForm::kAbsent;
   // If the row turns out to need a chain, the chain finds the decoded blocks in the cache.
-  if (!options_.fill_cache || files_.size() != 1 || !memtables_.empty()) return RowForm::kOther;
+  if (!options.fill_cache || files_.size() != 1 || !memtable_rows_.empty()) return RowForm::kOther;
   const OpenedFile& file = files_.front();
-  return file.reader->ReadPlainRow(*options_.only_row, file.cursor_options(table_, options_), row);
+  return file.reader->ReadPlainRow(row_key_, file.cursor_options(table_, options), row);
 }
 
-std::unique_ptr<CellCursor> RowSources::Merge() const {
+std::unique_ptr<CellCursor> RowSources::Merge(const ChainOptions& options) const {
   std::vector<std::unique_ptr<CellCursor>> sources;
-  sources.reserve(memtables_.size() + files_.size());
-  for (const Memtable* const memtable : memtables_) {
-    std::unique_ptr<CellCursor> cursor = memtable->NewRowCursor(
-        *options_.only_row, options_.sequence,
-        SourceOptions(table_, options_, memtable->family_ids(), options_.wanted_families));
-    if (cursor != nullptr) sources.push_back(std::move(cursor));
+  sources.reserve(memtable_rows_.size() + files_.size());
+  for (const auto& [memtable, row] : memtable_rows_) {
+    sources.push_back(memtable->NewRowCursor(
+        *row, options.sequence,
+        SourceOptions(table_, options, memtable->family_ids(), options.wanted_families)));
   }
   for (const OpenedFile& file : files_) {
     sources.push_back(
-        NewFileRowCursor(file.reader, *options_.only_row, file.cursor_options(table_, options_)));
+        NewFileRowCursor(file.reader, row_key_, file.cursor_options(table_, options)));
   }
-  SoleColumn sole_column = SoleColumnOf(sources.size());
-  return MergeSources(std::move(sources), options_, std::move(sole_column));
+  SoleColumn sole_column = SoleColumnOf(options, sources.size());
+  return MergeSources(std::move(sources), options, std::move(sole_column));
 }
 
-SoleColumn RowSources::SoleColumnOf(size_t source_count) const {
-  if (options_.sole_column == nullptr) return {};
+SoleColumn RowSources::SoleColumnOf(const ChainOptions& options, size_t source_count) const {
+  if (options.sole_column == nullptr) return {};
   SoleColumn column{
-      .family = options_.sole_column->family,
-      .qualifier = options_.sole_column->first,
-      .newest_alone = options_.latest_only,
+      .family = options.sole_column->family,
+      .qualifier = options.sole_column->first,
+      .newest_alone = options.latest_only,
       .older_greatest = std::vector<int64_t>(source_count, std::numeric_limits<int64_t>::max())};
   const uint32_t family_id = table_.definition().families[column.family].id;
   int64_t greatest = std::numeric_limits<int64_t>::min();

@@ -36,27 +36,35 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table,
 // The position in table.tablets of the tablet that contains the row.
 size_t TabletIndexOf(const TableView& table, std::string_view row_key);
 
-// Finds the sources of one row.
+// The sources of one row. Most rows that are asked for and missing have none, so what a read needs
+// of its options is only prepared after the sources are found.
 class RowSources {
  public:
-  // options.only_row is the row.
-  RowSources(const TableView& table, const ChainOptions& options)
-      : table_(table), options_(options) {}
+  RowSources(const TableView& table, std::string_view row_key) : table_(table), row_key_(row_key) {}
 
-  // Call once, before the others.
-  absl::Status Find(const ViewTablet& tablet);
-  // Fills `row` if the result is kPlain. If it is kOther, call Merge.
-  absl::StatusOr<RowForm> ReadPlain(PlainRow* row) const;
+  // Finds the sources that may have the row, by its key alone. Call once.
+  void Find(const ViewTablet& tablet);
+  bool empty() const { return memtable_rows_.empty() && references_.empty(); }
+  // Opens the files, except those that the options leave out. Call once, before the others.
+  absl::Status Open(const ChainOptions& options);
+  // Fills `row` if the result is kPlain. If it is kOther, call Merge. The options are those of
+  // Open, in both.
+  absl::StatusOr<RowForm> ReadPlain(const ChainOptions& options, PlainRow* row) const;
   // Returns null if there is no source.
-  std::unique_ptr<CellCursor> Merge() const;
+  std::unique_ptr<CellCursor> Merge(const ChainOptions& options) const;
 
  private:
-  SoleColumn SoleColumnOf(size_t source_count) const;
+  struct MemtableRow {
+    const Memtable* memtable;
+    const RowNode* row;
+  };
+  SoleColumn SoleColumnOf(const ChainOptions& options, size_t source_count) const;
 
   const TableView& table_;
-  const ChainOptions& options_;
-  absl::InlinedVector<const Memtable*, 2> memtables_;  // newest first, both
-  absl::InlinedVector<OpenedFile, 2> files_;
+  const std::string_view row_key_;
+  absl::InlinedVector<MemtableRow, 2> memtable_rows_;  // newest first, all
+  absl::InlinedVector<const ViewReference*, 4> references_;
+  absl::InlinedVector<OpenedFile, 2> files_;  // of references_, by Open
 };
 
 }  // namespace stele::internal

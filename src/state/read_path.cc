@@ -62,11 +62,14 @@ absl::StatusOr<RowStreamOptions> ReadPath::StreamOptionsOf(uint32_t table_id,
 }
 
 RowLookup ReadPath::LookupAt(const ReadPoint& point, const ReadOptions& options) const {
+  // Not owned: the flag outlives the call, and counting references takes longer than testing it.
+  std::shared_ptr<const std::atomic<bool>> closed(std::shared_ptr<void>(),
+                                                  parts_.open->closed_flag().get());
   return {.sequence = point.sequence,
           .now = point.now,
           .apply_gc = options.apply_gc,
           .fill_cache = options.fill_cache,
-          .interruption = {options.stop, options.deadline, parts_.open->closed_flag()},
+          .interruption = {options.stop, options.deadline, std::move(closed)},
           .memory_tracker = parts_.memory};
 }
 
@@ -119,10 +122,8 @@ absl::StatusOr<std::optional<Row>> ReadPath::LookUpOneRow(uint32_t table_id, con
   const TableView* const table = point.view->Find(table_id);
   if (table == nullptr) return NotFound("the table was deleted");
   RowLookup lookup = LookupAt(point, options);
-  if (Access::Node(filter).kind == FilterKind::kPassAll) {
-    FilterProgram all;
-    return LookUpRow(*table, row_key, &all, &lookup);
-  }
+  if (Access::Node(filter).kind == FilterKind::kPassAll)
+    return LookUpRow(*table, row_key, nullptr, &lookup);
   STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, table->definition()));
   return LookUpRow(*table, row_key, &program, &lookup);
 }

@@ -283,7 +283,7 @@ plant(
 plant(
     "read", ["unit_db"], "src/read/row_lookup.cc",
     ("a point read returns the next row", "if (chain_->row_key() != row_key_) return false;", ""),
-    ("a point read is not interrupted", "STELE_RETURN_IF_ERROR(lookup_.interruption.Check());", ""),
+    ("a point read is not interrupted", "STELE_RETURN_IF_ERROR(lookup->interruption.Check());", ""),
     ("a result may be of any size", "assembler_.has_more() || lookup_.result_bytes > kResultBytesMax", "false"),
     ("a point read sees later commits", "options_.sequence = lookup->sequence;", "options_.sequence = UINT64_MAX;"),
 )
@@ -292,20 +292,14 @@ plant(
     ("garbage versions are returned", "if (apply_gc) options.retention->rules", "if (false) options.retention->rules"),
 )
 plant(
-    "read", ["unit_read"], "src/read/chain_options.cc",
-    ("a file's last row is not found", "*options.only_row > summary.last_row", "*options.only_row >= summary.last_row"),
-)
-plant(
     "read", ["unit_read"], "src/read/source_chain.cc",
+    ("a file's last row is not found", "row_key > summary.last_row", "row_key >= summary.last_row"),
     ("rows outside a narrowed file reference are returned", "if (!reference.narrowed) return cursor;", "if (true) return cursor;"),
     ("a memtable's rows are returned in every tablet", "    if (table.tablets.size() > 1) {", "    if (false) {"),
 )
 plant(
-    "read", ["unit_read"], "src/read/chain_options.cc",
-    ("a dropped row is found by its key", "if (options.only_row && !reference.reference.range.Contains(*options.only_row)) return OpenedFile();", ""),
-)
-plant(
     "read", ["unit_read"], "src/read/source_chain.cc",
+    ("a dropped row is found by its key", "if (reference.narrowed && !reference.reference.range.Contains(row_key)) return false;", ""),
     ("commits after the read point are returned", "memtable->NewCursor(options.sequence,", "memtable->NewCursor(UINT64_MAX,"),
 )
 plant(
@@ -700,7 +694,7 @@ plant(
 )
 plant(
     "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/source_chain.cc",
-    ("a row that is also in a memtable is read only from its file", "files_.size() != 1 || !memtables_.empty()", "files_.size() != 1"),
+    ("a row that is also in a memtable is read only from its file", "files_.size() != 1 || !memtable_rows_.empty()", "files_.size() != 1"),
 )
 plant(
     "sstable", ["unit_read --gtest_filter=PlainRowTest.*"], "src/sstable/read/plain_row.cc",

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 
 #include "base/random.h"
 
@@ -71,6 +72,19 @@ TEST(SharedSequenceTest, ChangesDoWhatTheyDoToAVector) {
       }
       led.insert(led.end(), plain_before.begin() + static_cast<long>(at), plain_before.end());
       ASSERT_EQ(led, plain);
+    }
+  }
+}
+
+TEST(SharedSequenceTest, APartitionPointIsThatOfAVector) {
+  constexpr int kChunk = static_cast<int>(Sequence::kChunkMax);
+  for (const int count : {0, 1, 2, kChunk - 1, kChunk, kChunk + 1, 2 * kChunk, 10 * kChunk + 7}) {
+    std::vector<int> plain(static_cast<size_t>(count));
+    std::iota(plain.begin(), plain.end(), 0);
+    const Sequence sequence(plain);
+    for (int bound = 0; bound <= count; ++bound) {
+      const auto is_before = [bound](int element) { return element < bound; };
+      ASSERT_EQ(sequence.PartitionPoint(is_before), static_cast<size_t>(bound)) << count;
     }
   }
 }

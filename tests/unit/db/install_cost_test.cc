@@ -2,8 +2,6 @@
 // and 10,000 tablets. The cost depends on the change and not on the number of tablets.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -14,39 +12,7 @@
 #include "support/base_sanitized.h"
 #include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
-
-namespace {
-
-struct Allocations {
-  int64_t objects = 0;
-  int64_t bytes = 0;
-};
-thread_local Allocations allocations;  // of this thread
-
-}  // namespace
-
-// Replace the allocation functions of the whole program, to count. They are not inlined, because
-// the compiler then reports that memory from `operator new` is passed to `free`. The forms that do
-// not throw are replaced too: what they allocate is freed by the `operator delete` below. The
-// sanitizers have their own allocation functions, so their builds do not count.
-#ifndef STELE_SANITIZED
-[[gnu::noinline]] void* operator new(size_t size, const std::nothrow_t& /*tag*/) noexcept {
-  ++allocations.objects;
-  allocations.bytes += static_cast<int64_t>(size);
-  return std::malloc(size > 0 ? size : 1);
-}
-[[gnu::noinline]] void* operator new(size_t size) {
-  if (void* memory = operator new(size, std::nothrow)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t /*size*/) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t& /*tag*/) noexcept {
-  std::free(memory);
-}
-#endif
+#include "unit/db/allocations.h"
 
 namespace stele::internal {
 namespace {
@@ -93,13 +59,6 @@ struct Cost {
   Allocations freeze;
   Allocations install;  // with the flush before it
 };
-
-template <typename Work>
-Allocations CountOf(const Work& work) {
-  const Allocations before = allocations;
-  work();
-  return {allocations.objects - before.objects, allocations.bytes - before.bytes};
-}
 
 Cost CostOfOneRow(int64_t tablet_count) {
   ManyTablets tablets(tablet_count);

@@ -139,9 +139,9 @@ TEST(Memtable, CountsWhatItHolds) {
   EXPECT_EQ(memtable.cell_count(), 4u);
   EXPECT_EQ(memtable.first_sequence(), 7u);
   EXPECT_EQ(memtable.last_sequence(), 9u);
-  EXPECT_TRUE(memtable.ContainsRow("r"));
-  EXPECT_TRUE(memtable.ContainsRow("s"));
-  EXPECT_FALSE(memtable.ContainsRow("ra"));
+  EXPECT_NE(memtable.FindRow("r"), nullptr);
+  EXPECT_NE(memtable.FindRow("s"), nullptr);
+  EXPECT_EQ(memtable.FindRow("ra"), nullptr);
   const size_t bytes_before = memtable.bytes();
   ApplyLines(&memtable, 10, "r a:q @1 = " + std::string(100'000, 'v'));
   EXPECT_GE(memtable.bytes(), bytes_before + 100'000);
@@ -164,7 +164,7 @@ TEST(Memtable, LeavesOutFamiliesItDoesNotKnow) {
       ApplyBatch(&memtable, 1, BatchOf("r b:q @1 = x\ns b:q @1 = x\ns c:q @1 = y\nt b DELETE"))
           .ok());
   EXPECT_EQ(memtable.cell_count(), 1u);
-  EXPECT_FALSE(memtable.ContainsRow("r"));
+  EXPECT_EQ(memtable.FindRow("r"), nullptr);
   auto cursor = memtable.NewCursor(1, {.families = TestFamilies().MapFrom(memtable.family_ids())});
   EXPECT_EQ(PrintAll(cursor.get()), "s c:q @1 = y\n")
       << "under the family index of the cursor's user";
@@ -302,7 +302,7 @@ TEST(Memtable, KeysThatShareTheirFirstEightBytesKeepTheirOrder) {
       }
     }
   }
-  EXPECT_TRUE(memtable.ContainsRow("prefix00a"));
+  EXPECT_NE(memtable.FindRow("prefix00a"), nullptr);
 }
 
 // Ascending sequences of new rows between existing rows. The position of the next row is then known
@@ -322,7 +322,7 @@ TEST(Memtable, FindsRowsInsertedInAscendingRuns) {
   auto cursor = memtable.NewCursor(sequence, AllFamilies(memtable));
   for (uint64_t i = 0; i < sequence; ++i) {
     const std::string wanted = row_key(i / kRunRows, i % kRunRows);
-    ASSERT_TRUE(memtable.ContainsRow(wanted)) << wanted;
+    ASSERT_NE(memtable.FindRow(wanted), nullptr) << wanted;
     ASSERT_TRUE(cursor->SeekRow(wanted));
     ASSERT_EQ(cursor->row_key(), wanted);
   }
@@ -363,7 +363,7 @@ TEST(Memtable, RefusedMemoryIsResourceExhausted) {
       EXPECT_EQ(rows.front().cells.size(), sequence);
     }
     EXPECT_TRUE(ApplyBatch(&memtable, sequence + 1, BatchOf("after a:q @1 = x")).ok());
-    EXPECT_TRUE(memtable.ContainsRow("after"));
+    EXPECT_NE(memtable.FindRow("after"), nullptr);
   }
   EXPECT_GT(refusals, 3);
 }
