@@ -39,7 +39,7 @@ class RetentionCursor final : public CellCursor {
     has_returned_cells_ = false;
     return found;
   }
-  void Filter(std::vector<Cell>* cells, size_t begin);
+  bool Filter(std::vector<Cell>* cells, size_t begin);
   bool ReadLazyValue(std::vector<Cell>* cells, size_t begin);
   bool Keeps(const Cell& cell);
   void SkipGarbage();
@@ -56,11 +56,11 @@ class RetentionCursor final : public CellCursor {
 bool RetentionCursor::ReadCells(std::vector<Cell>* cells) {
   const size_t begin = cells->size();
   for (uint32_t batches = 1; status_.ok() && input_->ReadCells(cells); ++batches) {
-    Filter(cells, begin);
+    const bool has_lazy_values = Filter(cells, begin);
     SkipGarbage();
     if (cells->size() > begin) {
       has_returned_cells_ = true;
-      return !policy_.reads_lazy_values || ReadLazyValue(cells, begin);
+      return !has_lazy_values || !policy_.reads_lazy_values || ReadLazyValue(cells, begin);
     }
     // A very large row of garbage cells must not be pinned as a whole.
     if (!has_returned_cells_) {
@@ -72,14 +72,19 @@ bool RetentionCursor::ReadCells(std::vector<Cell>* cells) {
   return false;
 }
 
-void RetentionCursor::Filter(std::vector<Cell>* cells, size_t begin) {
-  size_t kept = begin;
-  for (size_t i = begin; i < cells->size(); ++i) {
-    if (!Keeps((*cells)[i])) continue;
-    if (kept != i) (*cells)[kept] = (*cells)[i];
+// Returns true if a kept cell has a lazy value.
+bool RetentionCursor::Filter(std::vector<Cell>* cells, size_t begin) {
+  bool has_lazy_values = false;
+  Cell* kept = cells->data() + begin;
+  const Cell* const end = cells->data() + cells->size();
+  for (const Cell* cell = kept; cell != end; ++cell) {
+    if (!Keeps(*cell)) continue;
+    has_lazy_values |= cell->is_lazy;
+    if (kept != cell) *kept = *cell;
     ++kept;
   }
-  cells->resize(kept);
+  if (kept != end) cells->resize(static_cast<size_t>(kept - cells->data()));
+  return has_lazy_values;
 }
 
 bool RetentionCursor::ReadLazyValue(std::vector<Cell>* cells, size_t begin) {
@@ -106,8 +111,7 @@ bool RetentionCursor::Keeps(const Cell& cell) {
 void RetentionCursor::SkipGarbage() {
   if (counter_.garbage_count() <= kGarbageBeforeSkip || !policy_.drop_tombstones) return;
   counter_.ForgetGarbage();
-  const Cell& column = counter_.column();
-  input_->SkipTo(column.family, std::string(column.qualifier) + '\0');
+  input_->SkipTo(counter_.family(), std::string(counter_.qualifier()) + '\0');
 }
 
 void RetentionCursor::Unpin() {

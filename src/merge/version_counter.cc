@@ -3,7 +3,9 @@
 namespace stele::internal {
 
 void VersionCounter::StartFamily(uint32_t family) {
-  column_ = Cell{.family = family, .kind = CellKind::kDeleteFamily};  // not equal to any column
+  family_ = family;
+  qualifier_ = {};
+  ordinal_ = 0;
   rule_ = nullptr;
   garbage_count_ = 0;
   if (family == kRowFamily || family > policy_.rules.size()) return;

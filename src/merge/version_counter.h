@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cell/cell.h"
@@ -40,7 +41,8 @@ class VersionCounter {
 
   // Call before the first version of each row.
   void StartRow() {
-    column_ = Cell{};  // The qualifier, too: its bytes belonged to the previous row.
+    family_ = kRowFamily;
+    qualifier_ = {};  // its bytes belonged to the previous row
     rule_ = nullptr;
     garbage_count_ = 0;
   }
@@ -48,10 +50,10 @@ class VersionCounter {
   // of a row in order, newest first in a column, without tombstones. Versions below a garbage
   // version may be left out. The bytes of the version must stay valid until Unpin().
   bool IsGarbage(const Cell& version) {
-    if (version.family != column_.family) StartFamily(version.family);
+    if (version.family != family_) StartFamily(version.family);
     if (rule_ == nullptr) return false;
-    if (CompareColumn(version, column_) != 0) {
-      column_ = version;
+    if (ordinal_ == 0 || version.qualifier != qualifier_) {
+      qualifier_ = version.qualifier;
       ordinal_ = 0;
       garbage_count_ = 0;
     }
@@ -62,13 +64,14 @@ class VersionCounter {
   }
   // Copies the qualifier of the current column, so that its bytes may be released.
   void Unpin() {
-    if (column_.qualifier.data() == column_qualifier_.data()) return;
-    column_qualifier_.assign(column_.qualifier);
-    column_.qualifier = column_qualifier_;
+    if (qualifier_.data() == qualifier_copy_.data()) return;
+    qualifier_copy_.assign(qualifier_);
+    qualifier_ = qualifier_copy_;
   }
 
   // The column of the last version whose family has a rule.
-  const Cell& column() const { return column_; }
+  uint32_t family() const { return family_; }
+  std::string_view qualifier() const { return qualifier_; }
   // The garbage versions of that column since the last ForgetGarbage(). While it is not 0, the rest
   // of the column is known to be garbage.
   uint32_t garbage_count() const { return garbage_count_; }
@@ -90,9 +93,10 @@ class VersionCounter {
   const RetentionPolicy& policy_;
   const Retention* rule_ = nullptr;  // of the column's family; null: it keeps everything
   bool are_ordinals_known_ = true;   // for that family; partial policies
-  Cell column_;                      // the qualifier's bytes are pinned, or in column_qualifier_
-  std::string column_qualifier_;
-  uint64_t ordinal_ = 0;
+  uint32_t family_ = kRowFamily;
+  std::string_view qualifier_;  // its bytes are pinned, or in qualifier_copy_
+  std::string qualifier_copy_;
+  uint64_t ordinal_ = 0;  // of the column's last version; 0: the family has had no version
   uint32_t garbage_count_ = 0;
 };
 

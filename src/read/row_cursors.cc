@@ -116,9 +116,9 @@ void FileRowCursor::SkipTo(uint32_t family, std::string_view qualifier) {
 void DropGarbage(const RetentionPolicy& policy, size_t begin, std::vector<Cell>* cells) {
   VersionCounter versions(policy);
   const auto first = cells->begin() + static_cast<ptrdiff_t>(begin);
-  cells->erase(std::remove_if(first, cells->end(),
-                              [&](const Cell& cell) { return versions.IsGarbage(cell); }),
-               cells->end());
+  const auto kept_end = std::remove_if(first, cells->end(),
+                                       [&](const Cell& cell) { return versions.IsGarbage(cell); });
+  if (kept_end != cells->end()) cells->erase(kept_end, cells->end());
 }
 
 class PlainRowCursor final : public CellCursor {

@@ -223,7 +223,7 @@ plant(
 )
 plant(
     "merge", ["unit_merge"], "src/merge/version_counter.h",
-    ("a row starts with the column of the previous row", "column_ = Cell{};", ""),
+    ("a row starts with the column of the previous row", "    family_ = kRowFamily;\n    qualifier_ = {};", ""),
     ("partial ordinals are evaluated at the present time (engine rule 9)", "timestamp, policy_.newest_commit_time)", "timestamp, policy_.now)"),
     ("ordinals continue from the previous column", "ordinal_ = 0;\n      garbage_count_ = 0;", "garbage_count_ = 0;"),
 )
