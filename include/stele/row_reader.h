@@ -92,9 +92,10 @@ class [[nodiscard]] RowReader {
   explicit RowReader(std::unique_ptr<internal::RowSource> source);
   explicit RowReader(absl::Status error);  // a reader that failed before it started
   void CheckStatusWasRead() const;
+  absl::Status Outcome() const;
 
   std::unique_ptr<internal::RowSource> source_;
-  absl::Status error_;                    // status() if source_ is null
+  absl::Status error_;                    // status() if source_ is null; OK: an empty handle
   bool on_row_ = false;                   // source_ is positioned on a row
   bool ended_ = false;                    // Next() returned false
   mutable bool status_was_read_ = false;  // since the read failed; see CheckStatusWasRead()

@@ -8,26 +8,20 @@
 
 namespace stele {
 inline namespace v0 {
-namespace {
 
-absl::Status Empty() { return internal::FailedPrecondition("row reader: an empty handle"); }
-
-}  // namespace
-
-RowReader::RowReader() : error_(Empty()) {}
-RowReader::RowReader(std::unique_ptr<internal::RowSource> source)
-    : source_(std::move(source)), error_(Empty()) {}
+RowReader::RowReader() = default;
+RowReader::RowReader(std::unique_ptr<internal::RowSource> source) : source_(std::move(source)) {}
 RowReader::RowReader(absl::Status error) : error_(std::move(error)) {}
 RowReader::RowReader(RowReader&& other) noexcept
     : source_(std::move(other.source_)),
-      error_(std::exchange(other.error_, Empty())),
+      error_(std::exchange(other.error_, absl::OkStatus())),
       on_row_(std::exchange(other.on_row_, false)),
       ended_(std::exchange(other.ended_, false)),
       status_was_read_(other.status_was_read_) {}
 RowReader& RowReader::operator=(RowReader&& other) noexcept {
   CheckStatusWasRead();
   source_ = std::move(other.source_);
-  error_ = std::exchange(other.error_, Empty());
+  error_ = std::exchange(other.error_, absl::OkStatus());
   on_row_ = std::exchange(other.on_row_, false);
   ended_ = std::exchange(other.ended_, false);
   status_was_read_ = other.status_was_read_;
@@ -38,8 +32,13 @@ RowReader::~RowReader() { CheckStatusWasRead(); }
 // A scan that ends with an error and one that ends at the last row look the same to a loop that
 // does not call status().
 void RowReader::CheckStatusWasRead() const {
-  STELE_INVARIANT(!ended_ || status_was_read_ ||
-                  (source_ == nullptr ? error_ : source_->status()).ok());
+  STELE_INVARIANT(!ended_ || status_was_read_ || Outcome().ok());
+}
+
+// An empty handle has no source and no error. The message is made only when it is asked for.
+absl::Status RowReader::Outcome() const {
+  if (source_ != nullptr) return source_->status();
+  return error_.ok() ? internal::FailedPrecondition("row reader: an empty handle") : error_;
 }
 
 bool RowReader::Next() {
@@ -56,7 +55,7 @@ const RowView& RowReader::row() const {
 
 absl::Status RowReader::status() const {
   status_was_read_ = ended_;
-  return source_ == nullptr ? error_ : source_->status();
+  return Outcome();
 }
 
 ReadStats RowReader::stats() const { return source_ == nullptr ? ReadStats() : source_->stats(); }

@@ -121,6 +121,14 @@ class SharedSequence {
     return chunk->end - static_cast<size_t>(elements.end() - element);
   }
 
+  // A sequence of one element, which is shared.
+  static SharedSequence Of(Pointer element) {
+    SharedSequence sequence;
+    sequence.chunks_ = std::make_shared<const Chunks>(
+        1, Chunk{.end = 1, .elements = std::make_shared<const Elements>(1, std::move(element))});
+    return sequence;
+  }
+
   // For tests.
   size_t chunk_count() const { return chunks_ == nullptr ? 0 : chunks_->size(); }
 
@@ -321,6 +329,13 @@ class SharedMap {
     return entry.first == key ? &entry.second : nullptr;
   }
   bool contains(const K& key) const { return find(key) != end(); }
+  // A map of this entry alone, which both share; an empty map if the key is not there.
+  SharedMap Only(const K& key) const {
+    SharedMap map;
+    const Iterator it = find(key);
+    if (it != end()) map.entries_ = Entries::Of(it.Get());
+    return map;
+  }
   // The key must be there.
   const V& at(const K& key) const { return find(key)->second; }
   const Entries& entries() const { return entries_; }

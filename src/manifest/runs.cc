@@ -6,6 +6,7 @@ namespace stele::internal {
 
 std::vector<std::vector<uint32_t>> DivideIntoRuns(std::span<const KeyRange* const> newest_first) {
   std::vector<std::vector<uint32_t>> runs;
+  runs.reserve(newest_first.size());
   for (uint32_t position = 0; position < newest_first.size(); ++position) {
     const KeyRange& range = *newest_first[position];
     if (range.IsEmpty()) continue;

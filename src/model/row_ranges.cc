@@ -84,6 +84,7 @@ absl::StatusOr<std::vector<KeyRange>> Normalize(const RowSet& rows) {
     STELE_ASSIGN_OR_RETURN(KeyRange one, ToKeyRange(range));
     if (!one.IsEmpty()) all.push_back(std::move(one));
   }
+  if (all.size() <= 1) return all;
   std::sort(all.begin(), all.end(),
             [](const KeyRange& a, const KeyRange& b) { return a.start < b.start; });
   std::vector<KeyRange> merged;

@@ -19,20 +19,26 @@ bool IsSingleRow(const KeyRange& range) {
 
 }  // namespace
 
-ScanCursor::ScanCursor(ScanView view, const std::vector<KeyRange>& ranges, ChainOptions options)
+ScanCursor::ScanCursor(ScanView view, std::vector<KeyRange> ranges, ChainOptions options)
     : view_(std::move(view)),
       definition_(view_.table()->state->definition),
       options_(std::move(options)) {
-  PlanRanges(ranges);
+  PlanRanges(std::move(ranges));
 }
 
 ScanCursor::~ScanCursor() { CountReads(); }
 
-void ScanCursor::PlanRanges(const std::vector<KeyRange>& ranges) {
+void ScanCursor::PlanRanges(std::vector<KeyRange> ranges) {
   const TableView& table = *view_.table();
-  for (const KeyRange& range : ranges) {
+  ranges_.reserve(ranges.size());
+  for (KeyRange& range : ranges) {
     if (range.IsEmpty()) continue;
-    for (size_t i = TabletIndexOf(table, range.start); i < table.tablets.size(); ++i) {
+    size_t i = TabletIndexOf(table, range.start);
+    if (table.tablets[i].range.Covers(range)) {
+      ranges_.push_back({i, std::move(range)});
+      continue;
+    }
+    for (; i < table.tablets.size(); ++i) {
       KeyRange part = Intersect(range, table.tablets[i].range);
       if (part.IsEmpty()) break;
       ranges_.push_back({i, std::move(part)});

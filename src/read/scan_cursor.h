@@ -30,7 +30,7 @@ namespace stele::internal {
 class ScanCursor {
  public:
   // `ranges` ascend and are disjoint. `options` apply to every chain, except only_row.
-  ScanCursor(ScanView view, const std::vector<KeyRange>& ranges, ChainOptions options);
+  ScanCursor(ScanView view, std::vector<KeyRange> ranges, ChainOptions options);
   ~ScanCursor();
 
   // Moves to the next stored row, whether or not it has cells to show. Returns false at the end, or
@@ -64,7 +64,7 @@ class ScanCursor {
     bool is_for_one_row = false;
   };
 
-  void PlanRanges(const std::vector<KeyRange>& ranges);
+  void PlanRanges(std::vector<KeyRange> ranges);
   bool OpenRange();
   bool ReopenChain();
   bool FirstRowOfRange();

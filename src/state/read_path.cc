@@ -86,11 +86,10 @@ absl::StatusOr<ReadPoint> ReadPath::ReadPointOf(const ReadOptions& options) cons
 }
 
 ReadPoint ReadPath::PinTable(uint32_t table_id, ReadPoint point) const {
-  const auto table = point.view->tables.find(table_id);
-  if (point.pin != nullptr || table == point.view->tables.end()) return point;
+  if (point.pin != nullptr || point.view->Find(table_id) == nullptr) return point;
   auto view = std::make_shared<ReadView>();
   view->version = point.view->version;
-  view->tables.Set(table_id, table->second);
+  view->tables = point.view->tables.Only(table_id);
   point.view = std::move(view);
   point.pin = parts_.pins->Pin(point, PinnedViews::Kind::kScan);
   return point;

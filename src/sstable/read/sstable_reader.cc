@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
 #include "base/checksum.h"
 #include "base/status.h"
 #include "sstable/read/latest_cursor.h"
@@ -215,20 +216,27 @@ bool SstableReader::MayContainRow(uint64_t row_hash) const {
 }
 
 std::unique_ptr<CellCursor> SstableReader::NewCursor(const CursorOptions& options) const {
-  std::vector<std::unique_ptr<CellCursor>> cursors;
+  absl::InlinedVector<const OpenSection*, 2> needed;
   const OpenSection* history = nullptr;  // left out
   for (const OpenSection& section : table_.sections) {
     if (!table_.NeedsSection(section, options.families)) continue;
     if (options.latest_only && section.reference->is_history) {
       history = &section;
     } else {
-      cursors.push_back(
-          std::make_unique<SectionCursor>(shared_from_this(), table_, section, options));
+      needed.push_back(&section);
     }
   }
-  std::unique_ptr<CellCursor> cursor =
-      cursors.size() == 1 ? std::move(cursors.front())
-                          : std::make_unique<SectionJoin>(std::move(cursors), options.direction);
+  const auto new_cursor = [&](const OpenSection& section) {
+    return std::make_unique<SectionCursor>(shared_from_this(), table_, section, options);
+  };
+  std::unique_ptr<CellCursor> cursor;
+  if (needed.size() == 1) {
+    cursor = new_cursor(*needed.front());
+  } else {
+    std::vector<std::unique_ptr<CellCursor>> cursors;
+    for (const OpenSection* const section : needed) cursors.push_back(new_cursor(*section));
+    cursor = std::make_unique<SectionJoin>(std::move(cursors), options.direction);
+  }
   if (history == nullptr) return cursor;
   const auto new_history = [self = shared_from_this(), history,
                             options]() -> std::unique_ptr<CellCursor> {

@@ -171,6 +171,10 @@ TEST(SharedSequenceTest, AMapTakesManyChangesAtOnce) {
   EXPECT_EQ(map.at(998), 1);
   EXPECT_EQ(before.at(998), 998);
   EXPECT_EQ(map.find(5), map.end());
+  const Map only = map.Only(998);
+  EXPECT_EQ(only.size(), 1u);
+  EXPECT_EQ(only.entries().Get(0), map.find(998).Get()) << "the entry is shared";
+  EXPECT_TRUE(map.Only(5).empty());
 }
 
 }  // namespace

@@ -87,5 +87,29 @@ TEST(ReadCostTest, AMissingKeyAllocatesNothing) {
   }
 }
 
+// Reads once before, so that the blocks are in the cache.
+template <typename Read>
+int64_t ObjectsOf(const Read& read) {
+  read();
+  return CountOf(read).objects;
+}
+
+TEST(ReadCostTest, AScanOfAFewRowsAllocatesLittle) {
+  if (kSanitized) GTEST_SKIP() << "allocations are not counted";
+  const RowSet rows(RowRange::StartingAt(CostRowOf(50)));
+  const auto scan_of = [&](const CostRows& of, int64_t limit) {
+    return ObjectsOf([&] {
+      RowReader reader = of.table().ReadRows(rows, {}, {.limit = limit});
+      int64_t count = 0;
+      while (reader.Next()) ++count;
+      EXPECT_EQ(reader.status(), absl::OkStatus());
+      EXPECT_EQ(count, limit);
+    });
+  };
+  const CostRows settled({.files = 1, .rule = GcRule::MaxNumVersions(1)});
+  EXPECT_LE(scan_of(settled, 1), 20);
+  EXPECT_LE(scan_of(settled, 100), 20);
+}
+
 }  // namespace
 }  // namespace stele::internal
