@@ -34,6 +34,9 @@ inline bool IsAnyWanted(const FamilyMap& families, uint32_t first, uint32_t last
   return false;
 }
 
+// A set of families, by family index - 1. Few tables have more families than are stored inline.
+using FamilySet = absl::InlinedVector<bool, 16>;
+
 struct FamilyEntry {
   uint32_t id = 0;
   std::string name;

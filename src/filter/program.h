@@ -51,7 +51,7 @@ class FilterProgram {
 
   // By family index - 1: whether the program needs the family's cells; empty: all families. Without
   // a row limit these are the families that can pass.
-  const std::vector<bool>& wanted_families() const { return wanted_families_; }
+  const FamilySet& wanted_families() const { return wanted_families_; }
   // False if no cell of any row can pass.
   bool may_pass() const { return may_pass_; }
   // No cell of a row outside this range can pass.
@@ -117,7 +117,7 @@ class FilterProgram {
   Next Conclude(const Cell& last);
 
   StageList stages_;  // if in place; otherwise in run_
-  std::vector<bool> wanted_families_;
+  FamilySet wanted_families_;
   bool may_pass_ = true;
   bool in_place_ = true;
   bool evaluates_rows_ = false;

@@ -27,7 +27,7 @@ std::vector<TimestampSpan> SpansOf(const TableDefinition& definition, const Time
 }
 
 // True if the rule of each wanted family keeps only the newest version of a column.
-bool KeepOnlyNewest(const TableDefinition& definition, const std::vector<bool>& wanted_families) {
+bool KeepOnlyNewest(const TableDefinition& definition, const FamilySet& wanted_families) {
   for (size_t i = 0; i < definition.retentions.size(); ++i) {
     const bool is_wanted = wanted_families.empty() || wanted_families[i];
     if (is_wanted && !definition.retentions[i].KeepsOnlyNewest()) return false;
@@ -36,7 +36,7 @@ bool KeepOnlyNewest(const TableDefinition& definition, const std::vector<bool>& 
 }
 
 FamilyMap WantedMap(const TableView& table, std::span<const uint32_t> source_ids,
-                    const std::vector<bool>& wanted) {
+                    const FamilySet& wanted) {
   FamilyMap map = table.definition().families.MapFrom(source_ids);
   if (wanted.empty()) return map;
   for (uint32_t& family_index : map) {
@@ -47,10 +47,10 @@ FamilyMap WantedMap(const TableView& table, std::span<const uint32_t> source_ids
 
 // The file's families that its statistics do not rule out. Tombstones are always needed (engine
 // rule 12).
-std::vector<bool> NeededFamilies(const TableView& table, const SstableSummary& summary,
-                                 const ChainOptions& options) {
+FamilySet NeededFamilies(const TableView& table, const SstableSummary& summary,
+                         const ChainOptions& options) {
   const FamilyList& families = table.definition().families;
-  std::vector<bool> needed(families.size(), false);
+  FamilySet needed(families.size(), false);
   for (const FamilySummary& family : summary.families) {
     const std::optional<uint32_t> family_index = families.IndexOfId(family.family_id);
     if (!family_index.has_value() ||
@@ -70,7 +70,7 @@ std::vector<bool> NeededFamilies(const TableView& table, const SstableSummary& s
 ChainOptions ReadChainOptions(const TableDefinition& definition, const FilterProgram& program,
                               bool apply_gc, int64_t now) {
   ChainOptions options;
-  const std::vector<bool>& wanted = program.wanted_families();
+  const FamilySet& wanted = program.wanted_families();
   if (std::find(wanted.begin(), wanted.end(), false) != wanted.end())
     options.wanted_families = wanted;
   options.latest_only =
@@ -84,7 +84,7 @@ ChainOptions ReadChainOptions(const TableDefinition& definition, const FilterPro
 
 CursorOptions SourceOptions(const TableView& table, const ChainOptions& options,
                             std::span<const uint32_t> source_ids,
-                            const std::vector<bool>& wanted_families) {
+                            const FamilySet& wanted_families) {
   CursorOptions source{.direction = options.direction,
                        .families = WantedMap(table, source_ids, wanted_families),
                        .fill_cache = options.fill_cache,
@@ -103,11 +103,11 @@ CursorOptions SourceOptions(const TableView& table, const ChainOptions& options,
 
 absl::StatusOr<OpenedFile> OpenFile(const TableView& table, const ViewReference& reference,
                                     const ChainOptions& options) {
-  OpenedFile opened{.wanted_families = options.wanted_families};
-  if (const SstableSummary& summary = reference.reference.file->summary;
-      !options.wanted_families.empty() || !options.spans.empty()) {
+  OpenedFile opened;
+  if (!options.wanted_families.empty() || !options.spans.empty()) {
+    const SstableSummary& summary = reference.reference.file->summary;
     opened.wanted_families = NeededFamilies(table, summary, options);
-    const std::vector<bool>& needed = opened.wanted_families;
+    const FamilySet& needed = opened.wanted_families;
     if (summary.row_tombstones == 0 &&
         std::find(needed.begin(), needed.end(), true) == needed.end())
       return OpenedFile();

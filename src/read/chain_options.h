@@ -33,7 +33,7 @@ struct ChainOptions {
   CursorStats* stats = nullptr;
   PrefetchRunner* prefetch_runner = nullptr;  // as in CursorOptions
   // By family index - 1: the families whose cells are needed; empty: all.
-  std::vector<bool> wanted_families;
+  FamilySet wanted_families;
   // By family index - 1; empty: no limits. Versions outside of their family's span may be missing
   // (engine rule 12).
   std::vector<TimestampSpan> spans;
@@ -56,13 +56,12 @@ ChainOptions ReadChainOptions(const TableDefinition& definition, const FilterPro
 // Returns the options for a source that has the families `source_ids`, in index order.
 // `wanted_families` is as in ChainOptions.
 CursorOptions SourceOptions(const TableView& table, const ChainOptions& options,
-                            std::span<const uint32_t> source_ids,
-                            const std::vector<bool>& wanted_families);
+                            std::span<const uint32_t> source_ids, const FamilySet& wanted_families);
 
 // A file of a reference that may have requested rows.
 struct OpenedFile {
   const SstableReader* reader = nullptr;  // null: nothing
-  std::vector<bool> wanted_families;      // as in ChainOptions
+  FamilySet wanted_families;              // as in ChainOptions
 
   CursorOptions cursor_options(const TableView& table, const ChainOptions& options) const {
     return SourceOptions(table, options, reader->family_ids(), wanted_families);

@@ -42,12 +42,15 @@ class RowRead {
   absl::StatusOr<bool> Read();
   // After Read returned true: the row, and its cost counted in the lookup.
   absl::StatusOr<std::optional<Row>> MakeRow();
+  // The same for the first cell alone.
+  absl::StatusOr<std::optional<stele::Cell>> MakeCell();
 
  private:
   uint64_t ResultBytesLeft() const {
     return kResultBytesMax - std::min(lookup_.result_bytes, kResultBytesMax - 1);
   }
   absl::StatusOr<bool> ReadChain();
+  absl::Status CountResult(std::span<const Cell> cells);
 
   const TableView& table_;
   const std::string_view row_key_;
@@ -86,8 +89,7 @@ absl::StatusOr<bool> RowRead::ReadChain() {
   return found;
 }
 
-absl::StatusOr<std::optional<Row>> RowRead::MakeRow() {
-  const std::span<const Cell> cells = assembler_.piece();
+absl::Status RowRead::CountResult(std::span<const Cell> cells) {
   for (const Cell& cell : cells) lookup_.result_bytes += CellBytes(cell);
   lookup_.result_bytes += cells.size() * kCellObjectBytes;
   if (assembler_.has_more() || lookup_.result_bytes > kResultBytesMax) {
@@ -97,10 +99,23 @@ absl::StatusOr<std::optional<Row>> RowRead::MakeRow() {
         "at once",
         kResultBytesMax, Printable(row_key_));
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<Row>> RowRead::MakeRow() {
+  const std::span<const Cell> cells = assembler_.piece();
+  STELE_RETURN_IF_ERROR(CountResult(cells));
   absl::InlinedVector<CellView, kCommonCellCount> views;
   views.reserve(cells.size());
   AppendViews(cells, table_.definition().families, program_, &views);
   return std::optional<Row>(std::in_place, Access::Make<RowView>(row_key_, views));
+}
+
+absl::StatusOr<std::optional<stele::Cell>> RowRead::MakeCell() {
+  const std::span<const Cell> cells = assembler_.piece();
+  STELE_RETURN_IF_ERROR(CountResult(cells));
+  const Cell& cell = cells.front();
+  return stele::Cell(Timestamp::FromMicros(cell.timestamp), std::string(cell.value));
 }
 
 absl::Status FindSources(const TableView& table, std::string_view row_key, RowLookup* lookup,
@@ -131,6 +146,18 @@ absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string
   if (program != nullptr) return ReadFound(table, row_key, &sources, program, lookup);
   FilterProgram all;
   return ReadFound(table, row_key, &sources, &all, lookup);
+}
+
+absl::StatusOr<std::optional<stele::Cell>> LookUpCell(const TableView& table,
+                                                      std::string_view row_key,
+                                                      FilterProgram* program, RowLookup* lookup) {
+  RowSources sources(table, row_key);
+  STELE_RETURN_IF_ERROR(FindSources(table, row_key, lookup, &sources));
+  if (sources.empty()) return std::nullopt;
+  RowRead row(table, row_key, &sources, program, lookup, /*first_cell_only=*/false);
+  STELE_ASSIGN_OR_RETURN(const bool found, row.Read());
+  if (!found) return std::nullopt;
+  return row.MakeCell();
 }
 
 absl::StatusOr<bool> HasPassingCell(const TableView& table, std::string_view row_key,

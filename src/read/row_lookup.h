@@ -41,6 +41,11 @@ struct RowLookup {
 absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string_view row_key,
                                              FilterProgram* program, RowLookup* lookup);
 
+// Returns the first cell of the row that passes; nullopt if none does.
+absl::StatusOr<std::optional<stele::Cell>> LookUpCell(const TableView& table,
+                                                      std::string_view row_key,
+                                                      FilterProgram* program, RowLookup* lookup);
+
 // Returns true if a cell of the row passes.
 absl::StatusOr<bool> HasPassingCell(const TableView& table, std::string_view row_key,
                                     FilterProgram* program, RowLookup* lookup);

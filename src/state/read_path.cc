@@ -135,11 +135,7 @@ absl::StatusOr<std::optional<stele::Cell>> ReadPath::LookUpNewestCell(
   RowLookup lookup = LookupAt(point, options);
   FilterProgram program =
       FilterProgram::OfNewestCell(column.family, column.qualifier, table->definition().families);
-  STELE_ASSIGN_OR_RETURN(const std::optional<Row> row,
-                         LookUpRow(*table, row_key, &program, &lookup));
-  if (!row.has_value()) return std::nullopt;
-  const CellView& cell = row->cells().front();
-  return stele::Cell(cell.timestamp(), std::string(cell.value()));
+  return LookUpCell(*table, row_key, &program, &lookup);
 }
 
 absl::StatusOr<std::vector<std::optional<Row>>> ReadPath::LookUpRows(

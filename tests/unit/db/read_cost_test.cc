@@ -94,6 +94,22 @@ int64_t ObjectsOf(const Read& read) {
   return CountOf(read).objects;
 }
 
+// The answer is one allocation, the array of cells another one.
+TEST(ReadCostTest, ARowAllocatesLittleBesidesTheAnswer) {
+  if (kSanitized) GTEST_SKIP() << "allocations are not counted";
+  const CostRows settled({.files = 1, .rule = GcRule::MaxNumVersions(1)});
+  const std::string row_key = CostRowOf(50);
+  const auto row_of = [&](const CostRows& rows) {
+    return ObjectsOf([&] { EXPECT_TRUE(rows.table().ReadRow(row_key)->has_value()); });
+  };
+  const auto cell_of = [&](const CostRows& rows) {
+    return ObjectsOf(
+        [&] { EXPECT_TRUE(rows.table().ReadCell(row_key, "b", "mail")->has_value()); });
+  };
+  EXPECT_LE(row_of(settled), 2);
+  EXPECT_LE(cell_of(settled), 3);
+}
+
 TEST(ReadCostTest, AScanOfAFewRowsAllocatesLittle) {
   if (kSanitized) GTEST_SKIP() << "allocations are not counted";
   const RowSet rows(RowRange::StartingAt(CostRowOf(50)));
