@@ -99,7 +99,7 @@ bool MergeCursor::FindRow() {
 RowMerge& MergeCursor::row_merge() {
   if (!is_merging_) {
     is_merging_ = true;
-    row_merge_.StartRow(sole_column_);
+    row_merge_.StartRow(sole_column_, order_.sources().size());
     for (const uint32_t source : order_.sources())
       row_merge_.AddSource(sources_[source].get(), sole_column_.OlderGreatest(source));
   }

@@ -19,8 +19,11 @@ bool EndsBatch(const std::vector<Cell>& cells, size_t begin) {
 
 }  // namespace
 
-void RowMerge::StartRow(const SoleColumn& sole_column) {
+void RowMerge::StartRow(const SoleColumn& sole_column, size_t source_count) {
   sole_column_ = &sole_column;
+  sources_.reserve(source_count);
+  order_.reserve(source_count);
+  group_.reserve(source_count);
   source_count_ = 0;
   started_ = false;
   skip_before_start_.family = 0;

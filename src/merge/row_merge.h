@@ -43,8 +43,8 @@ namespace stele::internal {
 class RowMerge {
  public:
   // Starts a new row and discards the state of the previous one. Reads nothing yet. `sole_column`
-  // must outlive the row.
-  void StartRow(const SoleColumn& sole_column);
+  // must outlive the row. AddSource will be called `source_count` times.
+  void StartRow(const SoleColumn& sole_column, size_t source_count);
   // Adds the next older source of the row. Its cursor is on the row and stays there while the row
   // lasts. No version of the sole column in the sources after it is newer than `older_greatest`.
   void AddSource(CellCursor* cursor, int64_t older_greatest);

@@ -76,7 +76,10 @@ class RowOrder {
       : comparison_(std::move(comparison)),
         places_(std::max<size_t>(source_count, 1)),
         nodes_(places_.size()),
-        winners_(2 * places_.size()) {}
+        winners_(2 * places_.size()) {
+    branches_.reserve(places_.size());
+    sources_.reserve(places_.size());
+  }
 
   // These set the position of each source after a seek; then call Restart. A source that is not
   // placed after Clear is at its end.

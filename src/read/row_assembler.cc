@@ -10,6 +10,8 @@ namespace stele::internal {
 namespace {
 
 constexpr size_t kPieceCellsMin = 256;
+// A merge of sources appends cell by cell. Most rows need no larger array; a guess.
+constexpr size_t kCommonCells = 16;
 constexpr size_t kChargedArraysMin = 256 << 10;  // counting less would cost more
 constexpr uint32_t kBatchesPerCheck = 4;  // a row of one batch was checked before it was begun
 
@@ -162,6 +164,7 @@ void RowAssembler::Unpin() {
 // A doubled array would be twice as large as a piece may be.
 void RowAssembler::ReserveBatch() {
   const size_t capacity = cells_.capacity();
+  if (capacity == 0) return cells_.reserve(kCommonCells);
   if (cells_.size() + kCellBatch <= capacity || capacity * sizeof(Cell) < kChargedArraysMin) return;
   cells_.reserve(std::min(2 * capacity, std::max(capacity, piece_cells_max_)) + kCellBatch);
   ChargeHeld();

@@ -94,20 +94,23 @@ int64_t ObjectsOf(const Read& read) {
   return CountOf(read).objects;
 }
 
-// The answer is one allocation, the array of cells another one.
+// The answer is one allocation, the array of cells another one. A merge of sources adds its
+// cursors.
 TEST(ReadCostTest, ARowAllocatesLittleBesidesTheAnswer) {
   if (kSanitized) GTEST_SKIP() << "allocations are not counted";
   const CostRows settled({.files = 1, .rule = GcRule::MaxNumVersions(1)});
-  const std::string row_key = CostRowOf(50);
+  const CostRows live({.files = 3, .has_memtable = true, .rule = GcRule::MaxNumVersions(1)});
+  const std::string in_all = CostRowOf(50);  // in three files and the memtable
   const auto row_of = [&](const CostRows& rows) {
-    return ObjectsOf([&] { EXPECT_TRUE(rows.table().ReadRow(row_key)->has_value()); });
+    return ObjectsOf([&] { EXPECT_TRUE(rows.table().ReadRow(in_all)->has_value()); });
   };
   const auto cell_of = [&](const CostRows& rows) {
-    return ObjectsOf(
-        [&] { EXPECT_TRUE(rows.table().ReadCell(row_key, "b", "mail")->has_value()); });
+    return ObjectsOf([&] { EXPECT_TRUE(rows.table().ReadCell(in_all, "b", "mail")->has_value()); });
   };
   EXPECT_LE(row_of(settled), 2);
   EXPECT_LE(cell_of(settled), 3);
+  EXPECT_LE(row_of(live), 24);
+  EXPECT_LE(cell_of(live), 22);
 }
 
 TEST(ReadCostTest, AScanOfAFewRowsAllocatesLittle) {
@@ -123,8 +126,11 @@ TEST(ReadCostTest, AScanOfAFewRowsAllocatesLittle) {
     });
   };
   const CostRows settled({.files = 1, .rule = GcRule::MaxNumVersions(1)});
+  const CostRows live({.files = 3, .has_memtable = true, .rule = GcRule::MaxNumVersions(1)});
   EXPECT_LE(scan_of(settled, 1), 20);
   EXPECT_LE(scan_of(settled, 100), 20);
+  EXPECT_LE(scan_of(live, 1), 43);
+  EXPECT_LE(scan_of(live, 100), 43);
 }
 
 }  // namespace
