@@ -356,8 +356,9 @@ std::string CompareJson(const CompareOptions& options, const CompareWorkload& wo
     json["trace"] = options.trace_path;
   }
   for (const AnswerDifference& difference : result.differences) {
-    json["differences"].push_back(
-        {{"query", workload.queries[difference.query].name}, {"record", difference.record}});
+    json["differences"].push_back({{"query", workload.queries[difference.query].name},
+                                   {"record", difference.record},
+                                   {"values", difference.values}});
   }
   for (const DesignResult& design : result.designs)
     json["designs"].push_back(ToJson(design, workload));
