@@ -17,7 +17,7 @@
 # build builds only the tests it runs. The asan preset runs the label sanitized, the tsan preset the
 # label tsan.
 set(STELE_TESTS_USE_inspect mutation cell model)
-set(STELE_TESTS_USE_keys model api)
+set(STELE_TESTS_USE_keys model api trace io)
 set(STELE_TESTS_USE_lab db ${STELE_BELOW_db} keys)
 
 # The flags of everything under tests/. Compiling is most of a test's cost, so an optimized build

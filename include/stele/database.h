@@ -123,6 +123,20 @@ class Database {
   // FailedPrecondition also if the database was opened read-only.
   [[nodiscard]] absl::Status WriteRefusal() const;
 
+  // Starts to record the reads and writes of all handles in a file for `stele trace`, `heatmap`,
+  // `replay` and `lint`. Records have row keys and the texts of filters, never values; see
+  // docs/lab/trace.md. Only the owner may read the file. Calls of BulkLoad are not recorded.
+  // Calls never wait for the file: what it cannot take is dropped and counted. A full disk ends the
+  // recording, not the database. Recording needs at most 32 MiB, beside the memory budget. A scan
+  // is recorded when its reader is destroyed. Errors: InvalidArgument for a wrong option;
+  // FailedPrecondition if a trace is being recorded, or `file` is not a regular file, no trace, or
+  // has another sample; AlreadyExists.
+  [[nodiscard]] absl::Status StartTrace(std::string_view file, const TraceOptions& options = {});
+  // Ends the recording, writes the rest, and returns the counts. Close() and the destructor of the
+  // last handle do so, too.
+  // Errors: FailedPrecondition if none runs; the error of the file that ended the recording.
+  [[nodiscard]] absl::StatusOr<TraceSummary> StopTrace();
+
   // Declares the database's clock to be right, so that it is trusted and cells are removed by their
   // age. Needed only while DatabaseStats.clock.is_trusted is false; ten minutes in which the clock
   // agrees with the elapsed time have the same effect. Also corrects the stored time of the last

@@ -162,6 +162,9 @@ struct WriteOptions {
 
   // Like `stop`, but with DeadlineExceeded after this time. Not set: never.
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
+
+  // Who asks: a text in the trace that is recorded (Database::StartTrace). At most 32 bytes.
+  std::string tag = {};
 };
 
 // Options of reads. `limit`, `reverse`, `row_piece_bytes` and `on_progress` apply to
@@ -201,6 +204,30 @@ struct ReadOptions {
   // new read may resume after that key. An empty key means no progress since the previous call, for
   // example inside a very large row. Must not use the reader. Null: not called.
   std::function<void(std::string_view scanned_through)> on_progress = nullptr;
+
+  // Who asks: a text in the trace that is recorded (Database::StartTrace). At most 32 bytes.
+  std::string tag = {};
+};
+
+// Options of Database::StartTrace.
+struct TraceOptions {
+  // Records one call in so many, chosen at random. At least 1.
+  uint32_t sample = 1;
+
+  // Recording stops before the file has more bytes. TraceSummary.stopped_at_limit is then true.
+  uint64_t max_bytes = uint64_t{1} << 30;
+
+  // Continues a trace with the same sample, if the file exists. Otherwise it must not exist.
+  bool append = false;
+};
+
+// What Database::StopTrace recorded.
+struct TraceSummary {
+  uint64_t operations = 0;        // calls while it ran; each entry of a batch or BulkApply counts
+  uint64_t recorded = 0;          // of them, in the file
+  uint64_t dropped = 0;           // chosen by the sample, but not in the file
+  uint64_t bytes = 0;             // of the file
+  bool stopped_at_limit = false;  // the file reached TraceOptions.max_bytes
 };
 
 // Options of Database::Checkpoint.

@@ -18,11 +18,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "stele/database.h"
+#include "trace/recorder.h"
 
 namespace stele::internal {
 
@@ -77,6 +79,11 @@ class TableBackend {
   TableBackend& operator=(const TableBackend&) = delete;
   virtual ~TableBackend();
 
+  // Records the calls to the table. Null before set_recorder(), which the handle of the database
+  // calls before the table's first use.
+  const std::shared_ptr<Recorder>& recorder() const { return recorder_; }
+  void set_recorder(std::shared_ptr<Recorder> recorder) { recorder_ = std::move(recorder); }
+
   // Returns the same string for the backend's life.
   virtual const std::string& name() const = 0;
   virtual absl::StatusOr<Schema> schema() = 0;
@@ -123,6 +130,9 @@ class TableBackend {
   virtual absl::Status Flush() = 0;
   virtual absl::Status Compact(const RowRange& range, const CompactOptions& options) = 0;
   virtual absl::StatusOr<TableStats> Stats() = 0;
+
+ private:
+  std::shared_ptr<Recorder> recorder_;
 };
 
 // The implementation of Database. The database closes when the last handle is destroyed.
@@ -132,6 +142,9 @@ class DatabaseBackend {
   DatabaseBackend(const DatabaseBackend&) = delete;
   DatabaseBackend& operator=(const DatabaseBackend&) = delete;
   virtual ~DatabaseBackend();
+
+  // Records the calls to all tables. Never null.
+  const std::shared_ptr<Recorder>& recorder() const { return recorder_; }
 
   virtual absl::StatusOr<std::shared_ptr<TableBackend>> CreateTable(std::string_view name,
                                                                     const Schema& schema) = 0;
@@ -149,6 +162,9 @@ class DatabaseBackend {
   virtual absl::Status WriteRefusal() = 0;
   virtual absl::Status ConfirmClock() = 0;
   virtual absl::Status Close() = 0;
+
+ private:
+  const std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>();
 };
 
 // Opens "mem:" or a directory; `location` is not empty and has no other scheme. The options are

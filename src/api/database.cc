@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/backend.h"
+#include "api/recorded_call.h"
 #include "base/status.h"
 #include "model/access.h"
 #include "model/validate.h"
@@ -54,12 +55,14 @@ absl::StatusOr<Table> Database::CreateTable(std::string_view name, const Schema&
   STELE_RETURN_IF_ERROR(internal::ValidateSchema(schema));
   STELE_ASSIGN_OR_RETURN(std::shared_ptr<internal::TableBackend> table,
                          backend_->CreateTable(name, schema));
+  table->set_recorder(backend_->recorder());
   return internal::Access::Make<Table>(std::move(table));
 }
 
 absl::StatusOr<Table> Database::OpenTable(std::string_view name) const {
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));
   STELE_ASSIGN_OR_RETURN(std::shared_ptr<internal::TableBackend> table, backend_->OpenTable(name));
+  table->set_recorder(backend_->recorder());
   return internal::Access::Make<Table>(std::move(table));
 }
 
@@ -81,6 +84,8 @@ absl::Status Database::Apply(const WriteBatch& batch, const WriteOptions& option
     if (entries[i].table == nullptr)
       return internal::FailedPrecondition("batch entry {}: an empty table handle", i);
   }
+  if (backend_->recorder()->is_on() && !entries.empty())
+    return internal::RecordBatch(*backend_, batch, options);
   return backend_->Apply(batch, options);
 }
 
@@ -127,9 +132,32 @@ absl::Status Database::ConfirmClock() {
   return backend_->ConfirmClock();
 }
 
+absl::Status Database::StartTrace(std::string_view file, const TraceOptions& options) {
+  STELE_RETURN_IF_ERROR(CheckHandle(backend_));
+  if (file.empty() || file.find('\0') != std::string_view::npos)
+    return internal::InvalidArgument("StartTrace: the file name is empty or has a zero byte");
+  if (options.sample < 1)
+    return internal::InvalidArgument("TraceOptions.sample is 0, it must be at least 1");
+  return backend_->recorder()->Start(
+      std::string(file),
+      {.sample = options.sample, .bytes_max = options.max_bytes, .appends = options.append});
+}
+
+absl::StatusOr<TraceSummary> Database::StopTrace() {
+  STELE_RETURN_IF_ERROR(CheckHandle(backend_));
+  STELE_ASSIGN_OR_RETURN(const internal::Recorder::Summary summary, backend_->recorder()->Stop());
+  return TraceSummary{.operations = summary.counts.operations,
+                      .recorded = summary.counts.recorded,
+                      .dropped = summary.counts.dropped,
+                      .bytes = summary.bytes,
+                      .stopped_at_limit = summary.counts.stopped_at_limit};
+}
+
 absl::Status Database::Close() {
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));
-  return backend_->Close();
+  const absl::Status closed = backend_->Close();
+  backend_->recorder()->Stop().status().IgnoreError();
+  return closed;
 }
 
 }  // namespace v0

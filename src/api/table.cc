@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/backend.h"
+#include "api/recorded_call.h"
 #include "base/status.h"
 #include "model/access.h"
 #include "model/validate.h"
@@ -80,12 +81,20 @@ absl::StatusOr<Schema> Table::schema() const {
 
 absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
-  return backend_->Apply(mutation, options);
+  if (!internal::IsRecorded(*backend_)) return backend_->Apply(mutation, options);
+  internal::RecordedCall call(*backend_, internal::TraceOp::kSet, options.tag);
+  call.SetRow(mutation.row_key());
+  call.SetMutation(mutation);
+  return call.Finished(backend_->Apply(mutation, options));
 }
 
 absl::Status Table::Apply(RowMutation&& mutation, const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
-  return backend_->ApplyOwned(&mutation, options);
+  if (!internal::IsRecorded(*backend_)) return backend_->ApplyOwned(&mutation, options);
+  internal::RecordedCall call(*backend_, internal::TraceOp::kSet, options.tag);
+  call.SetRow(mutation.row_key());
+  call.SetMutation(mutation);
+  return call.Finished(backend_->ApplyOwned(&mutation, options));
 }
 
 std::vector<FailedMutation> Table::BulkApply(std::span<const RowMutation> mutations,
@@ -96,6 +105,8 @@ std::vector<FailedMutation> Table::BulkApply(std::span<const RowMutation> mutati
     for (size_t i = 0; i < mutations.size(); ++i) all.push_back({.index = i, .status = status});
     return all;
   }
+  if (internal::IsRecorded(*backend_) && !mutations.empty())
+    return internal::RecordBulkApply(*backend_, mutations, options);
   return backend_->BulkApply(mutations, options);
 }
 
@@ -106,7 +117,12 @@ absl::StatusOr<MutationBranch> Table::CheckAndMutateRow(std::string_view row_key
                                                         const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
   STELE_RETURN_IF_ERROR(CheckBranches(row_key, if_matched, if_not_matched));
-  return backend_->CheckAndMutateRow(row_key, predicate, if_matched, if_not_matched, options);
+  if (!internal::IsRecorded(*backend_))
+    return backend_->CheckAndMutateRow(row_key, predicate, if_matched, if_not_matched, options);
+  internal::RecordedCall call(*backend_, internal::TraceOp::kCas, options.tag);
+  call.SetConditional(row_key, predicate, if_matched, if_not_matched);
+  return call.Finished(
+      backend_->CheckAndMutateRow(row_key, predicate, if_matched, if_not_matched, options));
 }
 
 absl::StatusOr<MutationBranch> Table::CheckAndMutateRow(std::string_view row_key,
@@ -116,8 +132,13 @@ absl::StatusOr<MutationBranch> Table::CheckAndMutateRow(std::string_view row_key
                                                         const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
   STELE_RETURN_IF_ERROR(CheckBranches(row_key, if_matched, if_not_matched));
-  return backend_->CheckAndMutateRowOwned(row_key, predicate, &if_matched, &if_not_matched,
-                                          options);
+  if (!internal::IsRecorded(*backend_))
+    return backend_->CheckAndMutateRowOwned(row_key, predicate, &if_matched, &if_not_matched,
+                                            options);
+  internal::RecordedCall call(*backend_, internal::TraceOp::kCas, options.tag);
+  call.SetConditional(row_key, predicate, if_matched, if_not_matched);
+  return call.Finished(
+      backend_->CheckAndMutateRowOwned(row_key, predicate, &if_matched, &if_not_matched, options));
 }
 
 absl::StatusOr<Row> Table::ReadModifyWriteRow(std::string_view row_key,
@@ -125,13 +146,25 @@ absl::StatusOr<Row> Table::ReadModifyWriteRow(std::string_view row_key,
                                               const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
   STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
-  return backend_->ReadModifyWriteRow(row_key, rules, options);
+  if (!internal::IsRecorded(*backend_))
+    return backend_->ReadModifyWriteRow(row_key, rules, options);
+  internal::RecordedCall call(*backend_, internal::TraceOp::kRmw, options.tag);
+  call.SetRow(row_key);
+  call.SetRules(rules);
+  return call.Finished(backend_->ReadModifyWriteRow(row_key, rules, options));
 }
 
 absl::StatusOr<std::optional<Row>> Table::ReadRow(std::string_view row_key, const Filter& filter,
                                                   const ReadOptions& options) const {
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
-  return backend_->ReadRow(row_key, filter, options);
+  if (!internal::IsRecorded(*backend_)) return backend_->ReadRow(row_key, filter, options);
+  internal::RecordedCall call(*backend_, internal::TraceOp::kGet, options.tag);
+  call.SetRow(row_key);
+  call.SetFilter(filter);
+  auto row = backend_->ReadRow(row_key, filter, options);
+  call.StartCounting();
+  if (row.ok() && row->has_value()) call.CountRow((*row)->view());
+  return call.Finished(std::move(row));
 }
 
 absl::StatusOr<std::optional<Cell>> Table::ReadCell(std::string_view row_key,
@@ -139,7 +172,18 @@ absl::StatusOr<std::optional<Cell>> Table::ReadCell(std::string_view row_key,
                                                     std::string_view qualifier,
                                                     const ReadOptions& options) const {
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
-  return backend_->ReadCell(row_key, family, qualifier, options);
+  if (!internal::IsRecorded(*backend_))
+    return backend_->ReadCell(row_key, family, qualifier, options);
+  internal::RecordedCall call(*backend_, internal::TraceOp::kGet, options.tag);
+  call.SetRow(row_key);
+  call.SetFamily(family);
+  auto cell = backend_->ReadCell(row_key, family, qualifier, options);
+  call.StartCounting();
+  if (cell.ok() && cell->has_value()) {
+    const CellView view(family, qualifier, (*cell)->timestamp(), (*cell)->value());
+    call.CountRow(internal::Access::Make<RowView>(row_key, std::span(&view, 1)));
+  }
+  return call.Finished(std::move(cell));
 }
 
 absl::StatusOr<std::vector<std::optional<Row>>> Table::ReadMany(
@@ -148,7 +192,17 @@ absl::StatusOr<std::vector<std::optional<Row>>> Table::ReadMany(
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options));
   for (const std::string_view row_key : row_keys)
     STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
-  return backend_->ReadMany(row_keys, filter, options);
+  if (!internal::IsRecorded(*backend_)) return backend_->ReadMany(row_keys, filter, options);
+  internal::RecordedCall call(*backend_, internal::TraceOp::kMget, options.tag);
+  call.SetKeys(row_keys);
+  call.SetFilter(filter);
+  auto rows = backend_->ReadMany(row_keys, filter, options);
+  call.StartCounting();
+  if (rows.ok()) {
+    for (const std::optional<Row>& row : *rows)
+      if (row.has_value()) call.CountRow(row->view());
+  }
+  return call.Finished(std::move(rows));
 }
 
 absl::StatusOr<std::vector<std::optional<Row>>> Table::ReadMany(
@@ -162,7 +216,8 @@ RowReader Table::ReadRows(const RowSet& rows, const Filter& filter,
   if (absl::Status status = CheckRead(backend_, options); !status.ok())
     return internal::Access::Make<RowReader>(std::move(status));
   absl::StatusOr<std::unique_ptr<internal::RowSource>> source =
-      backend_->ReadRows(rows, filter, options);
+      internal::IsRecorded(*backend_) ? internal::RecordReadRows(*backend_, rows, filter, options)
+                                      : backend_->ReadRows(rows, filter, options);
   if (!source.ok()) return internal::Access::Make<RowReader>(std::move(source).status());
   return internal::Access::Make<RowReader>(*std::move(source));
 }
@@ -170,7 +225,11 @@ RowReader Table::ReadRows(const RowSet& rows, const Filter& filter,
 absl::StatusOr<bool> Table::Exists(std::string_view row_key, const Filter& filter,
                                    const ReadOptions& options) const {
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
-  return backend_->Exists(row_key, filter, options);
+  if (!internal::IsRecorded(*backend_)) return backend_->Exists(row_key, filter, options);
+  internal::RecordedCall call(*backend_, internal::TraceOp::kGet, options.tag);
+  call.SetRow(row_key);
+  call.SetFilter(filter);
+  return call.Finished(backend_->Exists(row_key, filter, options));
 }
 
 absl::Status Table::ModifyColumnFamilies(std::span<const FamilyChange> changes) {
@@ -192,7 +251,10 @@ absl::Status Table::DropRowRange(const RowRange& range) {
     return internal::InvalidArgument(
         "DropRowRange: an empty prefix; to drop all rows use RowRange::All()");
   }
-  return backend_->DropRowRange(range);
+  if (!internal::IsRecorded(*backend_)) return backend_->DropRowRange(range);
+  internal::RecordedCall call(*backend_, internal::TraceOp::kDrop, "");
+  call.SetRange(range);
+  return call.Finished(backend_->DropRowRange(range));
 }
 
 absl::StatusOr<std::vector<RowKeySample>> Table::SampleRowKeys(const RowRange& range) const {

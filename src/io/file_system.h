@@ -56,8 +56,9 @@ enum class OpenMode {
   // Like kRead, for a file whose name and bytes never change: it may be closed between reads and
   // reopened for the next one.
   kReadByName,
-  kReadWrite,  // must exist and be a regular file; it is not truncated
-  kCreate,     // must not exist
+  kReadWrite,      // must exist and be a regular file; it is not truncated
+  kCreate,         // must not exist
+  kCreatePrivate,  // must not exist; only the owner of the process may read and write it
 };
 enum class LockMode { kShared, kExclusive };
 enum class FileKind { kFile, kDirectory, kOther };

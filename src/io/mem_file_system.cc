@@ -92,7 +92,7 @@ MemFileSystem::MemFileSystem()
 
 absl::StatusOr<std::unique_ptr<File>> MemFileSystem::Open(const std::string& path, OpenMode mode) {
   MutexLock lock(shared_->mutex);
-  if (mode != OpenMode::kCreate) {
+  if (mode != OpenMode::kCreate && mode != OpenMode::kCreatePrivate) {
     STELE_ASSIGN_OR_RETURN(const MemTree::Place place, shared_->tree.FindFile("open", path));
     return std::unique_ptr<File>(
         new MemFile(AsFile(place.node), path, mode == OpenMode::kReadWrite));

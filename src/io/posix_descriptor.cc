@@ -30,9 +30,9 @@ size_t PooledFilesMax() {
 
 // Calls openat(2). Repeats it after an interruption, and after closing a pooled file if there is no
 // free descriptor.
-int OpenDescriptor(const Place& place, int flags) {
+int OpenDescriptor(const Place& place, int flags, mode_t mode) {
   while (true) {
-    const int raw = ::openat(place.directory, place.name.c_str(), flags | O_CLOEXEC, 0644);
+    const int raw = ::openat(place.directory, place.name.c_str(), flags | O_CLOEXEC, mode);
     if (raw >= 0) return raw;
     const int error_number = errno;
     const bool lacks_descriptors = error_number == EMFILE || error_number == ENFILE;
@@ -57,9 +57,9 @@ FilePool& PosixFilePool() {
   return *pool;
 }
 
-absl::StatusOr<Descriptor> OpenRegularFile(const Place& place, int flags) {
+absl::StatusOr<Descriptor> OpenRegularFile(const Place& place, int flags, mode_t mode) {
   // O_NONBLOCK has no effect on a regular file; for a FIFO it prevents open from blocking.
-  Descriptor fd(OpenDescriptor(place, flags | O_NOFOLLOW | O_NONBLOCK));
+  Descriptor fd(OpenDescriptor(place, flags | O_NOFOLLOW | O_NONBLOCK, mode));
   if (fd.fd() < 0) {
     if (errno == ELOOP || errno == EISDIR || errno == ENXIO)
       return FailedPrecondition("open {}: not a regular file", place.path);
@@ -72,7 +72,7 @@ absl::StatusOr<Descriptor> OpenRegularFile(const Place& place, int flags) {
 }
 
 absl::StatusOr<Descriptor> OpenDirectory(std::string_view call, const Place& place) {
-  Descriptor fd(OpenDescriptor(place, O_RDONLY | O_DIRECTORY));
+  Descriptor fd(OpenDescriptor(place, O_RDONLY | O_DIRECTORY, 0));
   if (fd.fd() < 0) return ErrnoStatus(call, place.path, errno);
   return fd;
 }

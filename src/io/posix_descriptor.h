@@ -42,8 +42,8 @@ struct Place {
   std::string name;
 };
 
-// `flags` are those of open(2); O_CLOEXEC and O_NOFOLLOW are added.
-absl::StatusOr<Descriptor> OpenRegularFile(const Place& place, int flags);
+// `flags` and `mode` are those of open(2); O_CLOEXEC and O_NOFOLLOW are added.
+absl::StatusOr<Descriptor> OpenRegularFile(const Place& place, int flags, mode_t mode = 0644);
 // Opens for reading; `call` is for the error message.
 absl::StatusOr<Descriptor> OpenDirectory(std::string_view call, const Place& place);
 

@@ -128,8 +128,8 @@ class PosixFile final : public File {
   const std::string path_;
 };
 
-absl::StatusOr<std::unique_ptr<File>> OpenFile(const Place& place, int flags) {
-  STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenRegularFile(place, flags));
+absl::StatusOr<std::unique_ptr<File>> OpenFile(const Place& place, int flags, mode_t mode = 0644) {
+  STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenRegularFile(place, flags, mode));
   return std::unique_ptr<File>(new PosixFile(std::move(fd), place.path));
 }
 
@@ -169,6 +169,8 @@ class SystemFileSystem final : public FileSystem {
     int flags = O_RDONLY;
     if (mode == OpenMode::kReadWrite) flags = O_RDWR;
     if (mode == OpenMode::kCreate) flags = O_RDWR | O_CREAT | O_EXCL;
+    if (mode == OpenMode::kCreatePrivate)
+      return OpenFile(At(path), O_RDWR | O_CREAT | O_EXCL, 0600);
     return OpenFile(At(path), flags);
   }
 

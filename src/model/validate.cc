@@ -17,6 +17,13 @@ constexpr size_t kPropertyValueBytesMax = 64 << 10;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr int kThreadsMax = 64;
 constexpr size_t kTokenBytesMin = 8;
+constexpr size_t kTagBytesMax = 32;
+
+absl::Status ValidateTag(std::string_view options, const std::string& tag) {
+  if (tag.size() <= kTagBytesMax) return absl::OkStatus();
+  return InvalidArgument("{}.tag has {} bytes, at most {} are allowed", options, tag.size(),
+                         kTagBytesMax);
+}
 
 bool IsAlphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -217,7 +224,7 @@ absl::Status ValidateReadOptions(const ReadOptions& options) {
                            options.limit);
   if (options.row_piece_bytes < 1)
     return InvalidArgument("ReadOptions.row_piece_bytes is 0, it must be at least 1");
-  return absl::OkStatus();
+  return ValidateTag("ReadOptions", options.tag);
 }
 
 absl::Status ValidateWriteOptions(const WriteOptions& options) {
@@ -227,7 +234,8 @@ absl::Status ValidateWriteOptions(const WriteOptions& options) {
     return InvalidArgument("WriteOptions.idempotency_token has {} bytes, it must have at least {}",
                            options.idempotency_token.size(), kTokenBytesMin);
   }
-  if (options.idempotency_token.size() <= kTokenBytesMax) return absl::OkStatus();
+  if (options.idempotency_token.size() <= kTokenBytesMax)
+    return ValidateTag("WriteOptions", options.tag);
   return InvalidArgument("WriteOptions.idempotency_token has {} bytes, at most {} are allowed",
                          options.idempotency_token.size(), kTokenBytesMax);
 }

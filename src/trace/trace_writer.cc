@@ -74,17 +74,30 @@ absl::Status TraceWriter::Flush() {
 }
 
 absl::Status TraceWriter::AddBlock(std::string_view payload, uint32_t records) {
-  return Write(TraceBlockKind::kRecords, payload, records);
+  Encode(TraceBlockKind::kRecords, payload, records);
+  return WriteEncoded();
+}
+
+absl::StatusOr<bool> TraceWriter::AddBlockUpTo(std::string_view payload, uint32_t records,
+                                               uint64_t bytes_max) {
+  Encode(TraceBlockKind::kRecords, payload, records);
+  if (offset_ + block_.size() > bytes_max) return false;
+  STELE_RETURN_IF_ERROR(WriteEncoded());
+  return true;
 }
 
 absl::Status TraceWriter::Finish(const TraceCounts& counts) {
   STELE_RETURN_IF_ERROR(Flush());
-  return Write(TraceBlockKind::kSummary, EncodeTraceCounts(counts), 0);
+  Encode(TraceBlockKind::kSummary, EncodeTraceCounts(counts), 0);
+  return WriteEncoded();
 }
 
-absl::Status TraceWriter::Write(TraceBlockKind kind, std::string_view payload, uint32_t records) {
+void TraceWriter::Encode(TraceBlockKind kind, std::string_view payload, uint32_t records) {
   block_.clear();
   AppendTraceBlock(kind, payload, records, TraceBlockSeed(header_, offset_), &block_);
+}
+
+absl::Status TraceWriter::WriteEncoded() {
   STELE_RETURN_IF_ERROR(file_->Write(offset_, block_));
   offset_ += block_.size();
   return absl::OkStatus();

@@ -31,6 +31,9 @@ class TraceWriter {
   absl::Status Add(const TraceRecord& record);
   // Writes a block of encoded records.
   absl::Status AddBlock(std::string_view payload, uint32_t records);
+  // The same, but returns false and writes nothing if the file would have more than `bytes_max`
+  // bytes.
+  absl::StatusOr<bool> AddBlockUpTo(std::string_view payload, uint32_t records, uint64_t bytes_max);
   // Writes the open block.
   absl::Status Flush();
   // Writes the open block, and the summary.
@@ -46,7 +49,9 @@ class TraceWriter {
 
   // Moves offset_ to the end of the last complete block.
   absl::Status FindEnd(uint64_t file_bytes);
-  absl::Status Write(TraceBlockKind kind, std::string_view payload, uint32_t records);
+  // Encodes a block into block_.
+  void Encode(TraceBlockKind kind, std::string_view payload, uint32_t records);
+  absl::Status WriteEncoded();
 
   const std::unique_ptr<File> file_;
   const TraceHeader header_;

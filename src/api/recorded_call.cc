@@ -1,0 +1,282 @@
+#include "api/recorded_call.h"
+
+#include <algorithm>
+
+#include "base/status.h"
+#include "model/access.h"
+#include "model/filter_node.h"
+#include "model/mutation_ops.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr size_t kRecordedColumnsMax = 16;
+
+int64_t NowMicros() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string ColumnName(std::string_view family, std::string_view qualifier) {
+  std::string name(family);
+  name += ':';
+  name += qualifier;
+  return name;
+}
+
+bool IsDelete(MutationOp::Kind kind) {
+  return kind == MutationOp::Kind::kDeleteFromColumn ||
+         kind == MutationOp::Kind::kDeleteFromFamily || kind == MutationOp::Kind::kDeleteFromRow;
+}
+
+// The least key above `key`.
+std::string After(std::string key) {
+  key.push_back('\0');
+  return key;
+}
+
+TraceRecord::Range RangeOf(const RowRange& range) {
+  TraceRecord::Range bounds;
+  if (range.start_bound() == RangeBound::kClosed) bounds.start = range.start();
+  if (range.start_bound() == RangeBound::kOpen) bounds.start = After(range.start());
+  if (range.end_bound() == RangeBound::kOpen) bounds.end = range.end();
+  if (range.end_bound() == RangeBound::kClosed) bounds.end = After(range.end());
+  return bounds;
+}
+
+class RecordedRows final : public RowSource {
+ public:
+  RecordedRows(RecordedCall call, std::unique_ptr<RowSource> source, int64_t limit)
+      : call_(std::move(call)), source_(std::move(source)), limit_(limit) {}
+  ~RecordedRows() override {
+    const ReadStats stats = source_->stats();
+    TraceRecord& record = call_.record();
+    record.rows_seen = stats.rows_seen;
+    record.cells_seen = stats.cells_seen;
+    record.bytes_read = stats.bytes_read;
+    // A scan that read its whole range examined no last row.
+    const bool is_partial = !has_ended_ || (limit_ > 0 && rows_ >= static_cast<uint64_t>(limit_));
+    if (is_partial && !last_.empty()) record.last = std::move(last_);
+    call_.Finish(source_->status());
+  }
+
+  bool Next() override {
+    has_ended_ = !source_->Next();
+    if (has_ended_) return false;
+    const RowView& row = source_->row();
+    if (row.is_last_piece()) ++rows_;
+    last_.assign(row.row_key());
+    call_.CountRow(row);
+    return true;
+  }
+  const RowView& row() const override { return source_->row(); }
+  absl::Status status() const override { return source_->status(); }
+  ReadStats stats() const override { return source_->stats(); }
+
+ private:
+  RecordedCall call_;
+  const std::unique_ptr<RowSource> source_;
+  const int64_t limit_;
+  uint64_t rows_ = 0;
+  std::string last_;
+  bool has_ended_ = false;
+};
+
+}  // namespace
+
+RecordedCall::RecordedCall(std::shared_ptr<Recorder> recorder, TraceOp op, std::string_view table,
+                           std::string_view tag, uint64_t operations)
+    : recorder_(std::move(recorder)), recording_(recorder_->Choose(operations)) {
+  if (recording_ == 0) return;
+  record_.emplace();
+  record_->micros = NowMicros();
+  record_->op = op;
+  record_->table = table;
+  record_->tag = tag;
+  begin_ = std::chrono::steady_clock::now();
+}
+
+void RecordedCall::SetRow(std::string_view row_key) {
+  if (record_.has_value()) record_->row = row_key;
+}
+
+void RecordedCall::SetFilter(const Filter& filter) {
+  if (record_.has_value() && Access::Node(filter).kind != FilterKind::kPassAll)
+    record_->filter = filter.ToString();
+}
+
+void RecordedCall::SetRows(const RowSet& rows) {
+  if (!record_.has_value()) return;
+  std::vector<TraceRecord::Range> ranges;
+  for (const std::string& key : rows.row_keys())
+    ranges.push_back({.start = key, .end = After(key)});
+  for (const RowRange& range : rows.ranges()) ranges.push_back(RangeOf(range));
+  if (ranges.size() == 1) {
+    record_->start = std::move(ranges[0].start);
+    record_->end = std::move(ranges[0].end);
+    return;
+  }
+  record_->ranges = std::move(ranges);
+  record_->has_ranges = true;
+}
+
+void RecordedCall::SetRange(const RowRange& range) {
+  if (!record_.has_value()) return;
+  TraceRecord::Range bounds = RangeOf(range);
+  record_->start = std::move(bounds.start);
+  record_->end = std::move(bounds.end);
+}
+
+void RecordedCall::SetKeys(std::span<const std::string_view> row_keys) {
+  if (record_.has_value()) record_->keys.assign(row_keys.begin(), row_keys.end());
+}
+
+void RecordedCall::SetFamily(std::string_view family) {
+  if (record_.has_value()) record_->families.emplace().emplace_back(family);
+}
+
+void RecordedCall::SetConditional(std::string_view row_key, const Filter& predicate,
+                                  const RowMutation& if_matched,
+                                  const RowMutation& if_not_matched) {
+  if (!record_.has_value()) return;
+  SetRow(row_key);
+  // The text is there also for a predicate that passes all cells.
+  record_->filter = predicate.ToString();
+  SetMutation(if_matched.count() > 0 ? if_matched : if_not_matched);
+}
+
+void RecordedCall::StartCounting() {
+  if (!record_.has_value()) return;
+  record_->rows_returned = 0;
+  record_->cells_returned = 0;
+  record_->bytes = 0;
+}
+
+void RecordedCall::SetMutation(const RowMutation& mutation) {
+  if (!record_.has_value()) return;
+  MutationOpReader ops(Access::EncodedOps(mutation));
+  MutationOp op;
+  uint64_t cells = 0;
+  uint64_t bytes = record_->row.size();
+  bool has_only_deletes = mutation.count() > 0;
+  while (ops.Next(&op)) {
+    if (!IsDelete(op.kind)) {
+      has_only_deletes = false;
+      ++cells;
+      bytes += op.qualifier.size() + op.value.size();
+    }
+    const bool has_column = op.kind != MutationOp::Kind::kDeleteFromFamily &&
+                            op.kind != MutationOp::Kind::kDeleteFromRow;
+    if (!has_column || record_->columns.size() == kRecordedColumnsMax) continue;
+    std::string column = ColumnName(op.family, op.qualifier);
+    if (std::find(record_->columns.begin(), record_->columns.end(), column) ==
+        record_->columns.end())
+      record_->columns.push_back(std::move(column));
+  }
+  if (record_->op == TraceOp::kSet && has_only_deletes) record_->op = TraceOp::kDel;
+  record_->cells = cells;
+  record_->bytes = bytes;
+}
+
+void RecordedCall::SetRules(std::span<const ReadModifyWriteRule> rules) {
+  if (!record_.has_value()) return;
+  uint64_t bytes = record_->row.size();
+  for (const ReadModifyWriteRule& rule : rules) {
+    const bool is_increment = rule.kind() == ReadModifyWriteRule::Kind::kIncrementAmount;
+    std::vector<std::string>& columns = is_increment ? record_->increments : record_->columns;
+    if (columns.size() < kRecordedColumnsMax)
+      columns.push_back(ColumnName(rule.family(), rule.qualifier()));
+    bytes += rule.qualifier().size() + (is_increment ? sizeof(int64_t) : rule.value().size());
+  }
+  record_->cells = rules.size();
+  record_->bytes = bytes;
+}
+
+void RecordedCall::CountRow(const RowView& row) {
+  if (!record_.has_value()) return;
+  uint64_t bytes = row.is_last_piece() ? row.row_key().size() : 0;
+  for (const CellView& cell : row.cells()) bytes += cell.qualifier().size() + cell.value().size();
+  record_->bytes = record_->bytes.value_or(0) + bytes;
+  record_->cells_returned = record_->cells_returned.value_or(0) + row.cells().size();
+  if (row.is_last_piece()) record_->rows_returned = record_->rows_returned.value_or(0) + 1;
+}
+
+uint64_t RecordedCall::LatencyMicros() const {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                   std::chrono::steady_clock::now() - begin_)
+                                   .count());
+}
+
+void RecordedCall::Finish(const absl::Status& status) {
+  if (!record_.has_value()) return;
+  record_->latency_micros = LatencyMicros();
+  SetStatus(status);
+  recorder_->Add(recording_, *record_);
+}
+
+void RecordedCall::FinishEntries(std::optional<uint64_t> TraceRecord::*number) {
+  record_->latency_micros = LatencyMicros();
+  *record_.*number = recorder_->NextNumber();
+}
+
+void RecordedCall::AddEntry(std::string_view table, const RowMutation& mutation,
+                            const absl::Status& status) {
+  record_->op = TraceOp::kSet;
+  record_->table = table;
+  record_->row = mutation.row_key();
+  record_->columns.clear();
+  SetMutation(mutation);
+  SetStatus(status);
+  recorder_->Add(recording_, *record_);
+}
+
+void RecordedCall::SetStatus(const absl::Status& status) {
+  record_->status.clear();
+  if (!status.ok()) record_->status = ToStd(absl::StatusCodeToString(status.code()));
+}
+
+absl::StatusOr<std::unique_ptr<RowSource>> RecordReadRows(TableBackend& table, const RowSet& rows,
+                                                          const Filter& filter,
+                                                          const ReadOptions& options) {
+  RecordedCall call(table, TraceOp::kScan, options.tag);
+  if (!call.is_chosen()) return table.ReadRows(rows, filter, options);
+  call.SetRows(rows);
+  call.SetFilter(filter);
+  call.record().is_reverse = options.reverse;
+  if (options.limit > 0) call.record().limit = static_cast<uint64_t>(options.limit);
+  call.StartCounting();
+  auto source = table.ReadRows(rows, filter, options);
+  if (!source.ok()) return call.Finished(std::move(source));
+  return std::make_unique<RecordedRows>(std::move(call), *std::move(source), options.limit);
+}
+
+absl::Status RecordBatch(DatabaseBackend& database, const WriteBatch& batch,
+                         const WriteOptions& options) {
+  const std::vector<Access::BatchEntry>& entries = Access::Entries(batch);
+  RecordedCall call(database.recorder(), TraceOp::kSet, "", options.tag, entries.size());
+  absl::Status status = database.Apply(batch, options);
+  if (!call.is_chosen()) return status;
+  call.FinishEntries(&TraceRecord::batch);
+  for (const Access::BatchEntry& entry : entries)
+    call.AddEntry(entry.table->name(), entry.mutation, status);
+  return status;
+}
+
+std::vector<FailedMutation> RecordBulkApply(TableBackend& table,
+                                            std::span<const RowMutation> mutations,
+                                            const WriteOptions& options) {
+  RecordedCall call(table.recorder(), TraceOp::kSet, table.name(), options.tag, mutations.size());
+  std::vector<FailedMutation> failed = table.BulkApply(mutations, options);
+  if (!call.is_chosen()) return failed;
+  call.FinishEntries(&TraceRecord::call);
+  auto next_failed = failed.begin();
+  for (size_t i = 0; i < mutations.size(); ++i) {
+    const bool has_failed = next_failed != failed.end() && next_failed->index == i;
+    call.AddEntry(table.name(), mutations[i], has_failed ? next_failed->status : absl::OkStatus());
+    if (has_failed) ++next_failed;
+  }
+  return failed;
+}
+
+}  // namespace stele::internal

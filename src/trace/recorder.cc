@@ -1,0 +1,227 @@
+#include "trace/recorder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/random.h"
+#include "base/status.h"
+#include "trace/trace_encoding.h"
+
+namespace stele::internal {
+namespace {
+
+// Full chunks that wait. The open ones and the writer's buffers need the rest of 32 MiB.
+constexpr size_t kWaitingBytesMax = size_t{20} << 20;
+// Room for the summary below the largest size of the file.
+constexpr uint64_t kSummaryBytesMax = 128;
+
+absl::StatusOr<std::unique_ptr<File>> OpenTraceFile(FileSystem* file_system,
+                                                    const std::string& path, bool appends) {
+  auto file = file_system->Open(path, OpenMode::kCreatePrivate);
+  if (file.ok() || file.status().code() != absl::StatusCode::kAlreadyExists) return file;
+  if (appends) return file_system->Open(path, OpenMode::kReadWrite);
+  return AlreadyExists("{} exists; name another file, or append to it", path);
+}
+
+Random& RandomOfThread() {
+  thread_local Random random(RandomSeed());
+  return random;
+}
+
+}  // namespace
+
+Recorder::~Recorder() { Stop().status().IgnoreError(); }
+
+absl::Status Recorder::Start(const std::string& path, const Options& options) {
+  MutexLock lock(control_mutex_);
+  if (is_running_)
+    return FailedPrecondition("a trace is being recorded; stop it before the next one starts");
+  STELE_ASSIGN_OR_RETURN(auto file, OpenTraceFile(options.file_system, path, options.appends));
+  STELE_ASSIGN_OR_RETURN(writer_, TraceWriter::Open(std::move(file), options.sample));
+  options_ = options;
+  status_ = absl::OkStatus();
+  counts_ = {};
+  waiting_bytes_ = 0;
+  has_full_ = false;
+  sample_ = options.sample;
+  {
+    MutexLock wake_lock(wake_mutex_);
+    is_stopping_ = false;
+  }
+  if (absl::Status started = StartThread(); !started.ok()) {
+    writer_ = nullptr;
+    return started;
+  }
+  is_running_ = true;
+  pid_ = ::getpid();
+  SetRecording(++recordings_);
+  recording_ = recordings_;
+  is_on_ = true;
+  return absl::OkStatus();
+}
+
+// pthread_create, since std::thread would end the process if the system refuses a thread.
+absl::Status Recorder::StartThread() {
+  const auto run = [](void* recorder) -> void* {
+    static_cast<Recorder*>(recorder)->Run();
+    return nullptr;
+  };
+  if (::pthread_create(&thread_, nullptr, run, this) == 0) return absl::OkStatus();
+  return ResourceExhausted("trace: the system refused a thread; nothing is recorded");
+}
+
+void Recorder::SetRecording(uint64_t recording) {
+  for (Shard& shard : shards_) {
+    MutexLock lock(shard.mutex);
+    shard.recording = recording;
+    if (recording == 0) continue;
+    shard.operations = 0;
+    shard.dropped = 0;
+  }
+}
+
+absl::StatusOr<Recorder::Summary> Recorder::Stop() {
+  MutexLock lock(control_mutex_);
+  if (!is_running_) return FailedPrecondition("no trace is being recorded");
+  if (::getpid() != pid_) {  // a child has no thread, and its parent writes the file
+    writer_ = nullptr;
+    is_running_ = false;
+    return FailedPrecondition("the trace belongs to the process that started it");
+  }
+  is_on_ = false;
+  recording_ = 0;
+  SetRecording(0);
+  {
+    MutexLock wake_lock(wake_mutex_);
+    is_stopping_ = true;
+    wake_.Signal();
+  }
+  ::pthread_join(thread_, nullptr);
+  is_running_ = false;
+  const std::unique_ptr<TraceWriter> writer = std::move(writer_);
+  for (const Shard& shard : shards_) {
+    counts_.operations += shard.operations;
+    counts_.dropped += shard.dropped;
+  }
+  STELE_RETURN_IF_ERROR(status_);
+  STELE_RETURN_IF_ERROR(writer->Finish(counts_));
+  return Summary{.counts = counts_, .bytes = writer->bytes()};
+}
+
+uint64_t Recorder::Choose(uint64_t operations) {
+  shards_[ShardOfThread()].operations.fetch_add(operations, std::memory_order_relaxed);
+  const uint32_t sample = sample_.load(std::memory_order_relaxed);
+  if (sample > 1 && !RandomOfThread().OneIn(sample)) return 0;
+  return recording_.load(std::memory_order_relaxed);
+}
+
+size_t Recorder::ShardOfThread() {
+  static std::atomic<size_t> next{0};
+  thread_local const size_t shard = next.fetch_add(1, std::memory_order_relaxed) % kShards;
+  return shard;
+}
+
+void Recorder::Add(uint64_t recording, const TraceRecord& record) {
+  if (recording == 0) return;
+  thread_local std::string bytes;
+  bytes.clear();
+  AppendTraceRecord(record, &bytes);
+  const size_t first = ShardOfThread();
+  if (bytes.size() <= kTraceBlockBytesMax) {
+    for (size_t i = 0; i < kShards; ++i) {
+      Shard& shard = shards_[(first + i) % kShards];
+      if (!shard.mutex.TryLock()) continue;
+      const bool is_over = shard.recording != recording;
+      const bool is_added = !is_over && Append(bytes, &shard);
+      shard.mutex.Unlock();
+      if (!is_over && !is_added) break;
+      if (bytes.size() > kTraceBlockBytes) std::string().swap(bytes);
+      return;
+    }
+  }
+  shards_[first].dropped.fetch_add(1, std::memory_order_relaxed);
+  if (bytes.size() > kTraceBlockBytes) std::string().swap(bytes);
+}
+
+bool Recorder::Append(std::string_view bytes, Shard* shard) {
+  Chunk& open = shard->open;
+  if (bytes.size() > kTraceBlockBytes)
+    return AddFull({.bytes = std::string(bytes), .records = 1}, shard);
+  if (open.bytes.size() + bytes.size() > kTraceBlockBytes) {
+    if (!AddFull(std::move(open), shard)) return false;
+    open = {};
+  }
+  if (open.bytes.empty()) open.bytes.reserve(kTraceBlockBytes);
+  open.bytes.append(bytes);
+  ++open.records;
+  return true;
+}
+
+bool Recorder::AddFull(Chunk&& chunk, Shard* shard) {
+  const size_t bytes = chunk.bytes.size();
+  if (waiting_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > kWaitingBytesMax) {
+    waiting_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  shard->full.push_back(std::move(chunk));
+  // Without the mutex, because operations do not wait: a lost signal delays the thread until its
+  // interval is over.
+  has_full_.store(true, std::memory_order_relaxed);
+  wake_.Signal();
+  return true;
+}
+
+void Recorder::Run() {
+  bool is_stopping = false;
+  while (!is_stopping) {
+    {
+      MutexLock lock(wake_mutex_);
+      if (!is_stopping_ && !has_full_.load(std::memory_order_relaxed))
+        wake_.WaitFor(wake_mutex_, options_.interval);
+      is_stopping = is_stopping_;
+    }
+    has_full_.store(false, std::memory_order_relaxed);
+    WriteAll();
+  }
+}
+
+void Recorder::WriteAll() {
+  Chunk rest;  // the open chunks, as many as fit in a block
+  for (Shard& shard : shards_) {
+    std::vector<Chunk> full;
+    Chunk open;
+    {
+      MutexLock lock(shard.mutex);
+      full.swap(shard.full);
+      std::swap(open, shard.open);
+    }
+    for (const Chunk& chunk : full) {
+      Write(chunk);
+      waiting_bytes_.fetch_sub(chunk.bytes.size(), std::memory_order_relaxed);
+    }
+    if (rest.bytes.size() + open.bytes.size() > kTraceBlockBytes) Write(std::exchange(rest, {}));
+    rest.bytes += open.bytes;
+    rest.records += open.records;
+  }
+  Write(rest);
+}
+
+void Recorder::Write(const Chunk& chunk) {
+  if (chunk.records == 0) return;
+  if (status_.ok() && !counts_.stopped_at_limit) {
+    const uint64_t bytes_max = options_.bytes_max - std::min(options_.bytes_max, kSummaryBytesMax);
+    const auto written = writer_->AddBlockUpTo(chunk.bytes, chunk.records, bytes_max);
+    if (written.ok() && *written) {
+      counts_.recorded += chunk.records;
+      return;
+    }
+    status_ = written.status();
+    counts_.stopped_at_limit = written.ok();
+    is_on_.store(false, std::memory_order_relaxed);
+  }
+  counts_.dropped += chunk.records;
+}
+
+}  // namespace stele::internal

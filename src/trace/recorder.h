@@ -1,0 +1,124 @@
+// trace/recorder.h: records operations in a trace file, beside the threads that run them.
+//
+// A thread encodes a record, and appends it to one of several buffers that is not in use. A thread
+// of the recorder takes all buffers each second, or when one is full, compresses them and writes
+// them.
+//
+// Path:      api/recorded_call.h -> here -> trace_writer.h.
+// Rule:      an operation never waits: not for the file, not for memory, and not for another
+//            operation. A record that finds no place is dropped and counted. A failure of the file
+//            ends the trace, and nothing else.
+// Errors:    FailedPrecondition for a second start, or a stop without a start; those of the writer.
+// Threads:   thread-safe. The file is for Start(), then for the own thread, then for Stop().
+// Memory:    at most 32 MiB while it records.
+#pragma once
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/mutex.h"
+#include "io/file_system.h"
+#include "trace/trace_format.h"
+#include "trace/trace_record.h"
+#include "trace/trace_writer.h"
+
+namespace stele::internal {
+
+class Recorder {
+ public:
+  Recorder() = default;
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  struct Options {
+    uint32_t sample = 1;  // one operation in so many is recorded
+    uint64_t bytes_max = UINT64_MAX;
+    bool appends = false;  // the file may exist
+    FileSystem* file_system = PosixFileSystem();
+    std::chrono::nanoseconds interval = std::chrono::seconds(1);
+  };
+  struct Summary {
+    TraceCounts counts;
+    uint64_t bytes = 0;  // of the file
+  };
+  // Only the owner may read the new file.
+  absl::Status Start(const std::string& path, const Options& options);
+  // Writes what was recorded, and the summary. Returns the first error of the file.
+  absl::StatusOr<Summary> Stop();
+
+  bool is_on() const { return is_on_.load(std::memory_order_relaxed); }
+
+  // Counts `operations` and decides whether to record them. Returns the recording, or 0.
+  uint64_t Choose(uint64_t operations);
+  // Adds a record, unless the recording has ended.
+  void Add(uint64_t recording, const TraceRecord& record);
+  // A number that no other call of the recording has.
+  uint64_t NextNumber() { return next_number_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  // Encoded records: the payload of a block.
+  struct Chunk {
+    std::string bytes;
+    uint32_t records = 0;
+  };
+  struct alignas(64) Shard {
+    Mutex mutex;
+    uint64_t recording ABSL_GUARDED_BY(mutex) = 0;  // 0: nothing is added
+    Chunk open ABSL_GUARDED_BY(mutex);
+    std::vector<Chunk> full ABSL_GUARDED_BY(mutex);
+    std::atomic<uint64_t> operations{0};
+    std::atomic<uint64_t> dropped{0};
+  };
+  static constexpr size_t kShards = 16;
+
+  static size_t ShardOfThread();
+  // Appends to the open chunk. Returns false if memory is full.
+  bool Append(std::string_view bytes, Shard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mutex);
+  // Moves a chunk to the full ones. Returns false, and changes nothing, if memory is full.
+  bool AddFull(Chunk&& chunk, Shard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mutex);
+  void SetRecording(uint64_t recording);
+  absl::Status StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_mutex_);
+  // The own thread.
+  void Run();
+  void WriteAll();
+  void Write(const Chunk& chunk);
+
+  // Held by Start() and Stop(), also while they wait for the thread.
+  Mutex control_mutex_;
+  bool is_running_ ABSL_GUARDED_BY(control_mutex_) = false;
+  uint64_t recordings_ ABSL_GUARDED_BY(control_mutex_) = 0;
+  pid_t pid_ ABSL_GUARDED_BY(control_mutex_) = 0;  // the process that records
+  pthread_t thread_ ABSL_GUARDED_BY(control_mutex_) = {};
+
+  std::atomic<bool> is_on_{false};
+  std::atomic<uint64_t> recording_{0};  // the current one; 0: none
+  std::atomic<uint32_t> sample_{1};
+  std::atomic<uint64_t> next_number_{1};
+  std::array<Shard, kShards> shards_;
+  std::atomic<size_t> waiting_bytes_{0};  // in full chunks
+
+  Mutex wake_mutex_;
+  CondVar wake_;
+  bool is_stopping_ ABSL_GUARDED_BY(wake_mutex_) = false;
+  std::atomic<bool> has_full_{false};  // a chunk is full
+
+  // See Threads.
+  Options options_;
+  std::unique_ptr<TraceWriter> writer_;
+  absl::Status status_;
+  TraceCounts counts_;  // recorded, and dropped by the own thread
+};
+
+}  // namespace stele::internal
