@@ -18,11 +18,13 @@ constexpr size_t kWaitingBytesMax = size_t{20} << 20;
 constexpr uint64_t kSummaryBytesMax = 128;
 
 absl::StatusOr<std::unique_ptr<File>> OpenTraceFile(FileSystem* file_system,
-                                                    const std::string& path, bool appends) {
+                                                    const std::string& path, bool appends,
+                                                    bool* is_new) {
   auto file = file_system->Open(path, OpenMode::kCreatePrivate);
+  *is_new = file.ok();
   if (file.ok() || file.status().code() != absl::StatusCode::kAlreadyExists) return file;
   if (appends) return file_system->Open(path, OpenMode::kReadWrite);
-  return AlreadyExists("{} exists; name another file, or append to it", path);
+  return AlreadyExists("{} exists; name a new file", path);
 }
 
 Random& RandomOfThread() {
@@ -38,7 +40,15 @@ absl::Status Recorder::Start(const std::string& path, const Options& options) {
   MutexLock lock(control_mutex_);
   if (is_running_)
     return FailedPrecondition("a trace is being recorded; stop it before the next one starts");
-  STELE_ASSIGN_OR_RETURN(auto file, OpenTraceFile(options.file_system, path, options.appends));
+  bool is_new = false;
+  STELE_ASSIGN_OR_RETURN(auto file,
+                         OpenTraceFile(options.file_system, path, options.appends, &is_new));
+  absl::Status begun = Begin(std::move(file), options);
+  if (!begun.ok() && is_new) options.file_system->Remove(path).IgnoreError();
+  return begun;
+}
+
+absl::Status Recorder::Begin(std::unique_ptr<File> file, const Options& options) {
   STELE_ASSIGN_OR_RETURN(writer_, TraceWriter::Open(std::move(file), options.sample));
   options_ = options;
   status_ = absl::OkStatus();

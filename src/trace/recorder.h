@@ -53,7 +53,7 @@ class Recorder {
     TraceCounts counts;
     uint64_t bytes = 0;  // of the file
   };
-  // Only the owner may read the new file.
+  // Only the owner may read the new file. A failure leaves no new file.
   absl::Status Start(const std::string& path, const Options& options);
   // Writes what was recorded, and the summary. Returns the first error of the file.
   absl::StatusOr<Summary> Stop();
@@ -88,6 +88,8 @@ class Recorder {
   bool Append(std::string_view bytes, Shard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mutex);
   // Moves a chunk to the full ones. Returns false, and changes nothing, if memory is full.
   bool AddFull(Chunk&& chunk, Shard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mutex);
+  absl::Status Begin(std::unique_ptr<File> file, const Options& options)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_mutex_);
   void SetRecording(uint64_t recording);
   absl::Status StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_mutex_);
   // The own thread.

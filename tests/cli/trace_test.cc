@@ -95,6 +95,34 @@ TEST_F(TraceCommandTest, DamageIsNotedAndWrongWordsAreErrors) {
   ExpectError({"trace", "info", Path("none")}, 1, "none");
 }
 
+TEST_F(TraceCommandTest, RecordsTheOperationsOfAVerb) {
+  const std::string trace = Path("verb.trace");
+  Output({"createtable", "orders", "families=f"});
+  CommandResult result = Run({"--trace", trace, "set", "orders", "r1", "f:q=secret"});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.err, "stele: recorded 1 of 1 operation in " + trace + "; 0 dropped\n");
+  const std::string lines = RunPlain({"trace", "cat", trace}).out;
+  EXPECT_NE(lines.find("\"op\":\"set\",\"table\":\"orders\",\"row\":\"r1\""), std::string::npos)
+      << lines;
+  EXPECT_EQ(lines.find("secret"), std::string::npos) << lines;
+  ExpectError({"--trace", trace, "read", "orders"}, 1, "verb.trace exists; name a new file");
+  EXPECT_EQ(RunPlain({"trace", "cat", trace}).out, lines);
+  EXPECT_NE(Output({"--trace=" + Path("s.trace"), "--trace-sample=1000000", "read", "orders"}), "");
+  EXPECT_NE(RunPlain({"trace", "cat", Path("s.trace")}).out.find("\"sample\":1000000"),
+            std::string::npos);
+}
+
+TEST_F(TraceCommandTest, RefusesTracesThatCannotBeRecorded) {
+  Output({"createtable", "orders", "families=f"});
+  ExpectError({"--trace", "", "read", "orders"}, 2, "--trace needs the name of a file");
+  ExpectError({"--trace-sample", "0", "read", "orders"}, 2, "--trace-sample must be 1 to 1000000");
+  ExpectError({"--trace", database() + "/x.trace", "read", "orders"}, 1, "name a file elsewhere");
+  const std::string both = Path("both");
+  ExpectError({"--trace", both, "-o", both, "read", "orders"}, 1, "both");
+  EXPECT_EQ(RunPlain({"trace", "cat", both}).exit_status, 1) << "nothing was written";
+  ExpectError({"--trace", Path("help.trace"), "help"}, 1, "nothing was recorded");
+}
+
 }  // namespace
 }  // namespace stele
 #endif  // STELE_HAS_LAB

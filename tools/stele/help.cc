@@ -396,6 +396,9 @@ constexpr std::string_view kHead =
     "before\n"
     "                   the damage, or everything that is readable; default: an error\n"
     "  --wait SECONDS   wait so long if another process has the database open; default: 10\n"
+    "  --trace FILE     record the operations of the command in a new file; see \"stele help "
+    "trace\"\n"
+    "  --trace-sample N record one operation in N, chosen at random; default: 1\n"
     "  cbt's -project, -instance, -creds and other server flags are accepted and ignored.\n"
     "  \"--\" ends flags: stele --db DIR lookup -- TABLE --format\n\n";
 

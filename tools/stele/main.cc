@@ -26,6 +26,7 @@ constexpr std::array<std::string_view, 10> kIgnoredFlags = {
     "cert-file", "admin-endpoint", "data-endpoint", "timeout",      "user-agent"};
 
 constexpr int64_t kWaitSecondsMax = 86'400;
+constexpr int64_t kTraceSampleMax = 1'000'000;
 constexpr int kSkippedStatus = 3;
 
 bool IsIgnored(std::string_view name) {
@@ -63,6 +64,13 @@ absl::Status TakeFlag(const std::vector<std::string>& args, size_t& index, Globa
     STELE_ASSIGN_OR_RETURN(options.wait_seconds, ParseNumber("number of seconds to wait", value));
     if (options.wait_seconds < 0 || options.wait_seconds > kWaitSecondsMax)
       return UsageError(fmt::format("--wait must be 0 to {} seconds", kWaitSecondsMax));
+  } else if (name == "trace") {
+    if (value.empty()) return UsageError("--trace needs the name of a file");
+    options.trace = value;
+  } else if (name == "trace-sample") {
+    STELE_ASSIGN_OR_RETURN(options.trace_sample, ParseNumber("--trace-sample", value));
+    if (options.trace_sample < 1 || options.trace_sample > kTraceSampleMax)
+      return UsageError(fmt::format("--trace-sample must be 1 to {}", kTraceSampleMax));
   } else if (!IsIgnored(name)) {
     return UsageError(fmt::format("unknown flag -{}; \"stele help\" lists the flags", name));
   }

@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "base/status.h"
 #include "io/output_path.h"
+#include "listing.h"
 #include "location.h"
 
 namespace stele::cli {
@@ -87,7 +88,8 @@ absl::Status Session::CheckOutputs(const std::vector<std::string>& paths) const 
 
 absl::StatusOr<Database> Session::Open(Access access) {
   if (database_.has_value()) return *database_;
-  STELE_RETURN_IF_ERROR(CheckOutputs({options_.output}));
+  STELE_RETURN_IF_ERROR(CheckOutputs({options_.output, options_.trace}));
+  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({options_.output}, {options_.trace}));
   if (options_.database.empty()) {
     return UsageError("no database given: use --db DIR before the verb, or set STELE_DB");
   }
@@ -109,8 +111,26 @@ absl::StatusOr<Database> Session::Open(Access access) {
                                 fmt::format("{}; --wait SECONDS waits longer",
                                             internal::ToStd(database.status().message())));
   }
+  STELE_RETURN_IF_ERROR(StartTrace(*database));
   database_ = *std::move(database);
   return *database_;
+}
+
+absl::Status Session::StartTrace(Database& database) const {
+  if (options_.trace.empty()) return absl::OkStatus();
+  return Within("--trace",
+                database.StartTrace(options_.trace,
+                                    {.sample = static_cast<uint32_t>(options_.trace_sample)}));
+}
+
+absl::Status Session::StopTrace() {
+  if (options_.trace.empty()) return absl::OkStatus();
+  STELE_ASSIGN_OR_RETURN(const TraceSummary summary, database_->StopTrace());
+  Note(fmt::format("stele: recorded {} of {} in {}; {} dropped{}\n", summary.recorded,
+                   Counted(summary.operations, "operation", "operations"), options_.trace,
+                   summary.dropped,
+                   summary.stopped_at_limit ? ", since the file reached its largest size" : ""));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Table> Session::OpenTable(Access access, const std::string& name) {
@@ -169,12 +189,20 @@ absl::Status Session::Flush() {
 void Session::Note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 absl::Status Session::Finish(bool has_succeeded) {
-  const absl::Status closed = database_.has_value() ? database_->Close() : absl::OkStatus();
+  absl::Status ended;
+  if (database_.has_value()) {
+    ended = Within("--trace", StopTrace());
+    const absl::Status closed = database_->Close();
+    if (ended.ok()) ended = closed;
+  } else if (has_succeeded && !options_.trace.empty()) {
+    ended = internal::FailedPrecondition(
+        "--trace: this verb does not open the database of --db, so nothing was recorded");
+  }
   if (has_succeeded) Print("");  // creates the file of -o even if the result is empty
   const absl::Status written = out_ == nullptr
                                    ? output_status_
-                                   : FinishOutput((has_succeeded && closed.ok()) || keeps_output_);
-  return closed.ok() ? written : closed;
+                                   : FinishOutput((has_succeeded && ended.ok()) || keeps_output_);
+  return ended.ok() ? written : ended;
 }
 
 }  // namespace stele::cli

@@ -23,6 +23,8 @@ enum class Format { kText, kTable, kJson, kJsonl, kCsv };
 struct GlobalOptions {
   std::string database;           // --db, else $STELE_DB
   std::string output;             // -o: a file instead of standard output
+  std::string trace;              // --trace: a new file, in which the operations are recorded
+  int64_t trace_sample = 1;       // --trace-sample: records one call in this many
   int64_t wait_seconds = 10;      // --wait: how long to wait for the lock of the database
   Format format = Format::kText;  // --format; kText: cbt's format
   // --on-damage: for verbs that only read.
@@ -74,13 +76,16 @@ class Session {
   void Note(std::string_view text);
   // Writes what was printed so far.
   absl::Status Flush();
-  // Closes the database and completes the output. Returns the first error of either. The file of -o
-  // replaces an older one only if `has_succeeded`.
+  // Ends the trace, closes the database and completes the output. Returns the first error of these.
+  // The file of -o replaces an older one only if `has_succeeded`.
   absl::Status Finish(bool has_succeeded);
 
  private:
   // Opens the database. Waits while another process has it open.
   absl::StatusOr<Database> OpenUnlocked(const DatabaseOptions& options);
+  // Starts and ends the trace of --trace, if there is one.
+  absl::Status StartTrace(Database& database) const;
+  absl::Status StopTrace();
   absl::Status OpenOutput();
   absl::Status FinishOutput(bool has_succeeded);
 

@@ -19,6 +19,7 @@ constexpr int kCallsLimit = 10'000;
 constexpr int kStallSecondsMax = 86'400;
 constexpr int kUndeleteSecondsMax = 30 * 86'400;
 constexpr int kSlowMillisMax = 86'400'000;
+constexpr uint32_t kTraceSampleMax = 1'000'000;
 constexpr uint64_t kMemoryBudgetMin = uint64_t{1} << 20;  // as in DatabaseOptions
 constexpr uint64_t kMessageBytesMin = uint64_t{1} << 20;
 // The maximum that Bigtable's clients accept.
@@ -127,6 +128,14 @@ absl::Status SetSlowCall(const std::string& value, Flags* flags) {
   return absl::OkStatus();
 }
 
+absl::Status SetTraceSample(const std::string& value, Flags* flags) {
+  const std::optional<uint32_t> sample = ToNumber<uint32_t>(value);
+  if (!sample.has_value() || *sample < 1 || *sample > kTraceSampleMax)
+    return InvalidArgument("takes a number of 1 to {}, not \"{}\"", kTraceSampleMax, value);
+  flags->trace_sample = *sample;
+  return absl::OkStatus();
+}
+
 // Accepts exactly one address: the HTTP library would accept a list, and letters after a port.
 bool IsHostPort(std::string_view address) {
   const size_t colon = address.rfind(':');
@@ -197,6 +206,11 @@ constexpr FlagSpec kFlags[] = {
     {"log-format", "text|json", "the format of the log on standard error (text)", &SetLogFormat},
     {"slow-call-ms", "N", "log calls that take N milliseconds or longer; 0: none (1000)",
      &SetSlowCall},
+    {"trace", "FILE",
+     "record the operations of clients for stele trace, heatmap and replay;\nan existing trace is "
+     "continued",
+     &SetText<&Flags::trace>},
+    {"trace-sample", "N", "record one operation in N, chosen at random (1)", &SetTraceSample},
     {"allow-remote", "", "listen on an address that other machines reach; needs TLS",
      &SetSwitch<&Flags::allow_remote>},
     {"allow-plaintext", "",
@@ -264,6 +278,8 @@ absl::Status CheckFlags(const Flags& flags) {
     return InvalidArgument("{} needs {}, too", source(lacks_key ? "tls-cert" : "tls-key"),
                            lacks_key ? "--tls-key" : "--tls-cert");
   }
+  if (flags.trace_sample != 1 && flags.trace.empty())
+    return InvalidArgument("{} needs --trace", source("trace-sample"));
   if (!flags.tls_client_ca.empty() && flags.tls_cert.empty()) {
     return InvalidArgument("{} needs --tls-cert and --tls-key", source("tls-client-ca"));
   }

@@ -36,6 +36,8 @@ struct Flags {
   std::chrono::seconds stall_timeout{60};
   size_t message_bytes_max = kDefaultMessageBytesMax;
   std::string metrics;  // "HOST:PORT"; "": none
+  std::string trace;    // a file that records operations; "": none
+  uint32_t trace_sample = 1;
   bool allow_remote = false;
   bool allow_plaintext = false;
   std::string tls_cert;

@@ -147,6 +147,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
   STELED_RETURN_IF_ERROR(server->tables_.LoadRetired());
   STELED_RETURN_IF_ERROR(server->instances_.FinishDeletions());
   STELED_RETURN_IF_ERROR(server->LoadBackups(flags));
+  STELED_RETURN_IF_ERROR(server->StartTrace(flags));
   STELED_RETURN_IF_ERROR(server->Listen(flags));
   server->StartUpkeep(flags.undelete_period);
   server->LogStart(flags, std::chrono::steady_clock::now() - begin);
@@ -232,6 +233,34 @@ absl::Status Server::LoadBackups(const Flags& flags) {
                                 flags.backup_directory, TextOf(usable)));
 }
 
+// Continues an existing trace, so that a restart loses nothing.
+absl::Status Server::StartTrace(const Flags& flags) {
+  if (flags.trace.empty()) return absl::OkStatus();
+  const absl::Status started =
+      database_.StartTrace(flags.trace, {.sample = flags.trace_sample, .append = true});
+  is_traced_ = started.ok();
+  if (started.ok()) return started;
+  return MakeStatus(started.code(),
+                    fmt::format("{}: {}", SourceOf(flags, "trace"), TextOf(started)));
+}
+
+void Server::StopTrace() {
+  if (!is_traced_) return;
+  const absl::StatusOr<TraceSummary> summary = database_.StopTrace();
+  if (!summary.ok()) {
+    return Log(LogLevel::kError, "the trace ended early",
+               {{"code", absl::StatusCodeToString(summary.status().code())},
+                {"error", TextOf(summary.status())}});
+  }
+  Log(summary->stopped_at_limit ? LogLevel::kWarning : LogLevel::kInfo,
+      summary->stopped_at_limit ? "the trace ended early: the file reached its largest size"
+                                : "the trace has ended",
+      {{"operations", static_cast<int64_t>(summary->operations)},
+       {"recorded", static_cast<int64_t>(summary->recorded)},
+       {"dropped", static_cast<int64_t>(summary->dropped)},
+       {"bytes", static_cast<int64_t>(summary->bytes)}});
+}
+
 absl::Status Server::Listen(const Flags& flags) {
   STELED_ASSIGN_OR_RETURN(const TransportOptions options, OptionsOf(flags));
   health_->SetWriteRefusal([this] { return database_.WriteRefusal(); });
@@ -267,6 +296,7 @@ absl::Status Server::Stop(std::chrono::milliseconds grace) {
   upkeep_.reset();
   call_log_->ReportSuppressed();
   pages_.reset();
+  StopTrace();
   return database_.Close();
 }
 

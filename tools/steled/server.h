@@ -64,6 +64,8 @@ class Server {
   Server(Database database, const Flags& flags, std::shared_ptr<HealthService> health);
 
   absl::Status LoadBackups(const Flags& flags);
+  absl::Status StartTrace(const Flags& flags);
+  void StopTrace();
   absl::Status Listen(const Flags& flags);
   absl::Status ServePages(const std::string& listen);
   void StartUpkeep(std::chrono::seconds undelete_period);
@@ -88,6 +90,7 @@ class Server {
   DataService data_;
   AdminService admin_;
   InstanceService instance_admin_;
+  bool is_traced_ = false;           // by --trace
   bool are_writes_refused_ = false;  // at the last check; confined to the upkeep
   std::chrono::steady_clock::time_point clock_log_next_;  // likewise
   MethodTable methods_;

@@ -289,6 +289,10 @@ TEST(CommandLine, WhatIsWrongIsNamedAsItWasWritten) {
   EXPECT_EQ(error({"--db=d", "--log-format=xml"}), "--log-format takes text or json, not \"xml\"");
   EXPECT_EQ(error({"--db=d", "--slow-call-ms=-1"}),
             "--slow-call-ms takes 0 to 86400000 milliseconds, not \"-1\"");
+  EXPECT_EQ(error({"--db=d", "--trace-sample=0"}),
+            "--trace-sample takes a number of 1 to 1000000, not \"0\"");
+  EXPECT_EQ(error({"--db=d"}, {{"STELED_TRACE_SAMPLE", "16"}}),
+            "STELED_TRACE_SAMPLE needs --trace");
   EXPECT_EQ(error({"--db=d"}, {{"STELED_TLS_KEY", "k"}}), "STELED_TLS_KEY needs --tls-cert, too");
   EXPECT_EQ(error({"--db=d", "--tls-cert=c", "--tls-key=k"}, {{"STELED_ALLOW_PLAINTEXT", "1"}}),
             "STELED_ALLOW_PLAINTEXT and --tls-cert contradict each other: with a certificate every "

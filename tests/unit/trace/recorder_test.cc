@@ -240,6 +240,24 @@ TEST_F(RecorderTest, AFullDiskEndsOnlyTheTrace) {
   EXPECT_EQ(recorder_.Stop()->counts.recorded, 1u);
 }
 
+TEST_F(RecorderTest, AFailedStartLeavesNoNewFile) {
+  ASSERT_TRUE(recorder_.Start("/old", Options()).ok());
+  ASSERT_TRUE(recorder_.Stop().ok());
+  const std::string before = Bytes("/old");
+  GuardedFileSystem file_system(
+      [](uint64_t /*offset*/) { return absl::ResourceExhaustedError("write: no space"); });
+  Recorder::Options options = Options();
+  options.file_system = &file_system;
+  EXPECT_EQ(recorder_.Start("/t", options).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(file_system.Stat("/t").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(recorder_.is_on());
+  options = Options();
+  options.appends = true;
+  options.sample = 2;
+  EXPECT_EQ(recorder_.Start("/old", options).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Bytes("/old"), before);
+}
+
 // After a kill, the file has what it had at that moment.
 TEST_F(RecorderTest, TheFileIsReadableAtAnyMoment) {
   Recorder::Options options = Options();

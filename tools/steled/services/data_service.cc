@@ -44,9 +44,15 @@ absl::Status OfWrite(const absl::Status& awaited) {
                                     : awaited;
 }
 
+// Returns the tag of a client's operations in a trace: the start of its app profile's id.
+std::string TagOf(std::string_view app_profile_id) {
+  constexpr size_t kTagBytesMax = 32;  // as in ReadOptions
+  return std::string(app_profile_id.substr(0, kTagBytesMax));
+}
+
 // Returns options that stop a write when no client waits for it any more.
-WriteOptions WhileAwaited(const Call* call) {
-  return {.stop = call->stop(), .deadline = call->deadline()};
+WriteOptions WhileAwaited(const Call* call, std::string tag) {
+  return {.stop = call->stop(), .deadline = call->deadline(), .tag = std::move(tag)};
 }
 
 void FillRow(const Row& row, wire::Row* out) {
@@ -99,6 +105,7 @@ absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* c
   ReadRowsCall::Request read{
       .table = table.table,
       .table_name = request.table_name(),
+      .tag = TagOf(request.app_profile_id()),
       .rows = std::move(rows),
       .filter = std::move(filter),
       .rows_limit = request.rows_limit(),
@@ -148,7 +155,7 @@ absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& reques
 
 absl::Status DataService::MutateRow(Call* call) {
   RowWrite write;
-  write.options = WhileAwaited(call);
+  write.options = WhileAwaited(call, "");
   STELED_RETURN_IF_ERROR(ReadRowWrite(call, &write));
   if (write.mutation.count() > 0) {
     const std::string_view row_key = write.mutation.row_key();
@@ -181,6 +188,7 @@ absl::Status DataService::TakePlainRow(const internal::PlainEntries& request, Ro
     return absl::OkStatus();
   };
   write->table_name = request.table_name;
+  write->options.tag = TagOf(request.app_profile_id);
   STELED_ASSIGN_OR_RETURN(write->table,
                           FindChecked(request.table_name, request.app_profile_id, check));
   return absl::OkStatus();
@@ -195,37 +203,37 @@ absl::Status DataService::TakeParsedRow(const wire::MutateRowRequest& request, R
     return absl::OkStatus();
   };
   write->table_name = request.table_name();
+  write->options.tag = TagOf(request.app_profile_id());
   STELED_ASSIGN_OR_RETURN(write->table,
                           FindChecked(request.table_name(), request.app_profile_id(), check));
   return absl::OkStatus();
 }
 
 absl::Status DataService::MutateRows(Call* call) {
-  std::string table_name;
-  EntryList entries;
-  std::optional<OpenTable> table;
-  STELED_RETURN_IF_ERROR(ReadEntries(call, &table_name, &entries, &table));
-  const std::vector<absl::Status> verdicts = ApplyEntries(
-      &table->table, entries, WhileAwaited(call), [call] { return OfWrite(CheckAwaited(*call)); });
+  BulkWrite write;
+  STELED_RETURN_IF_ERROR(ReadBulkWrite(call, &write));
+  const std::vector<absl::Status> verdicts =
+      ApplyEntries(&write.table->table, write.entries, WhileAwaited(call, write.tag),
+                   [call] { return OfWrite(CheckAwaited(*call)); });
   SendVerdicts(
-      table_name, entries, verdicts, kPrefixBytes,
+      write.table_name, write.entries, verdicts, kPrefixBytes,
       [call](std::string framed, bool is_last) { return call->Send(std::move(framed), is_last); });
   return absl::OkStatus();
 }
 
-absl::Status DataService::ReadEntries(Call* call, std::string* table_name, EntryList* entries,
-                                      std::optional<OpenTable>* table) {
+absl::Status DataService::ReadBulkWrite(Call* call, BulkWrite* write) {
   std::string bytes;
   STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
   MutateRowsMessage request;
   STELED_RETURN_IF_ERROR(request.Read(std::move(bytes), call));
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
   const auto check = [&](const TableTraits& traits) -> absl::Status {
-    STELED_ASSIGN_OR_RETURN(*entries, request.ToEntries(traits));
+    STELED_ASSIGN_OR_RETURN(write->entries, request.ToEntries(traits));
     return absl::OkStatus();
   };
-  *table_name = request.table_name();
-  STELED_ASSIGN_OR_RETURN(*table,
+  write->table_name = request.table_name();
+  write->tag = TagOf(request.app_profile_id());
+  STELED_ASSIGN_OR_RETURN(write->table,
                           FindChecked(request.table_name(), request.app_profile_id(), check));
   return absl::OkStatus();
 }
@@ -235,7 +243,7 @@ absl::Status DataService::CheckAndMutateRow(Call* call) {
   STELED_RETURN_IF_ERROR(ReadConditionalWrite(call, &write));
   const absl::StatusOr<MutationBranch> branch = write.table->table.CheckAndMutateRow(
       write.row_key, write.predicate, std::move(write.if_matched), std::move(write.if_not_matched),
-      WhileAwaited(call));
+      WhileAwaited(call, write.tag));
   if (!branch.ok()) return OfRow(branch.status(), write.row_key, write.table_name);
   wire::CheckAndMutateRowResponse response;
   response.set_predicate_matched(*branch == MutationBranch::kPredicateMatched);
@@ -261,6 +269,7 @@ absl::Status DataService::ReadConditionalWrite(Call* call, ConditionalWrite* wri
   };
   write->table_name = request.table_name();
   write->row_key = request.row_key();
+  write->tag = TagOf(request.app_profile_id());
   STELED_ASSIGN_OR_RETURN(write->table,
                           FindChecked(request.table_name(), request.app_profile_id(), check));
   return profiles_.CheckTransactions(request.table_name(), request.app_profile_id());
@@ -276,8 +285,8 @@ absl::Status DataService::ReadModifyWriteRow(Call* call) {
   STELED_RETURN_IF_ERROR(ReadRuleWrite(call, &write));
   wire::ReadModifyWriteRowResponse response;
   {
-    const absl::StatusOr<Row> row =
-        write.table->table.ReadModifyWriteRow(write.row_key, write.rules, WhileAwaited(call));
+    const absl::StatusOr<Row> row = write.table->table.ReadModifyWriteRow(
+        write.row_key, write.rules, WhileAwaited(call, write.tag));
     if (!row.ok()) return OfRow(row.status(), write.row_key, write.table_name);
     write.rules.clear();  // they, and the row, may be large
     FillRow(*row, response.mutable_row());
@@ -298,6 +307,7 @@ absl::Status DataService::ReadRuleWrite(Call* call, RuleWrite* write) {
   };
   write->table_name = request.table_name();
   write->row_key = request.row_key();
+  write->tag = TagOf(request.app_profile_id());
   STELED_ASSIGN_OR_RETURN(write->table,
                           FindChecked(request.table_name(), request.app_profile_id(), check));
   return profiles_.CheckTransactions(request.table_name(), request.app_profile_id());

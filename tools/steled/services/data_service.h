@@ -74,6 +74,7 @@ class DataService {
   struct ConditionalWrite {
     std::string table_name;
     std::string row_key;
+    std::string tag;
     std::optional<OpenTable> table;
     Filter predicate;
     RowMutation if_matched;
@@ -83,13 +84,19 @@ class DataService {
   struct RuleWrite {
     std::string table_name;
     std::string row_key;
+    std::string tag;
     std::optional<OpenTable> table;
     std::vector<ReadModifyWriteRule> rules;
   };
   absl::Status ReadRuleWrite(Call* call, RuleWrite* write);
-  // Parses and checks a MutateRows.
-  absl::Status ReadEntries(Call* call, std::string* table_name, EntryList* entries,
-                           std::optional<OpenTable>* table);
+  // A parsed MutateRows.
+  struct BulkWrite {
+    std::string table_name;
+    std::string tag;
+    std::optional<OpenTable> table;
+    EntryList entries;
+  };
+  absl::Status ReadBulkWrite(Call* call, BulkWrite* write);
 
   OpenTables& tables_;
   const Instances& instances_;

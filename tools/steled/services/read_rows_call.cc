@@ -91,7 +91,8 @@ void ReadRowsCall::OpenReader() {
       .row_piece_bytes = kPieceBytes,
       .stop = call_->stop(),
       .deadline = call_->deadline(),
-      .on_progress = [this](std::string_view row_key) { OnProgress(row_key); }};
+      .on_progress = [this](std::string_view row_key) { OnProgress(row_key); },
+      .tag = request_.tag};
   const RowSet rows =
       has_begun ? RowsBehind(request_.rows, last_row_key_, request_.is_reversed) : request_.rows;
   reader_ = std::make_unique<RowReader>(request_.table.ReadRows(rows, request_.filter, options));

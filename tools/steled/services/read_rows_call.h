@@ -36,6 +36,7 @@ class ReadRowsCall final : public PausedCall, public std::enable_shared_from_thi
   struct Request {
     Table table;
     std::string table_name;  // as in the API
+    std::string tag;         // ReadOptions::tag
     RowSet rows;
     Filter filter;
     int64_t rows_limit = 0;  // 0: none
