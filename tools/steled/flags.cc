@@ -203,6 +203,10 @@ constexpr FlagSpec kFlags[] = {
      &SetSwitch<&Flags::strict_instances>},
     {"metrics", "HOST:PORT", "serve /metrics for Prometheus and /healthz, by HTTP without TLS",
      &SetMetrics},
+    {"heatmap", "",
+     "serve /heatmap, the load by key range and time, at the address of\n--metrics; it shows row "
+     "keys",
+     &SetSwitch<&Flags::heat_map>},
     {"log-format", "text|json", "the format of the log on standard error (text)", &SetLogFormat},
     {"slow-call-ms", "N", "log calls that take N milliseconds or longer; 0: none (1000)",
      &SetSlowCall},
@@ -278,6 +282,8 @@ absl::Status CheckFlags(const Flags& flags) {
     return InvalidArgument("{} needs {}, too", source(lacks_key ? "tls-cert" : "tls-key"),
                            lacks_key ? "--tls-key" : "--tls-cert");
   }
+  if (flags.heat_map && flags.metrics.empty())
+    return InvalidArgument("{} needs --metrics HOST:PORT", source("heatmap"));
   if (flags.trace_sample != 1 && flags.trace.empty())
     return InvalidArgument("{} needs --trace", source("trace-sample"));
   if (!flags.tls_client_ca.empty() && flags.tls_cert.empty()) {

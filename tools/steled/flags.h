@@ -38,6 +38,7 @@ struct Flags {
   std::string metrics;  // "HOST:PORT"; "": none
   std::string trace;    // a file that records operations; "": none
   uint32_t trace_sample = 1;
+  bool heat_map = false;
   bool allow_remote = false;
   bool allow_plaintext = false;
   std::string tls_cert;

@@ -12,6 +12,7 @@
 #include "steled/base/log.h"
 #include "steled/monitoring/database_metrics.h"
 #include "steled/monitoring/health_pages.h"
+#include "steled/monitoring/heat_map_pages.h"
 #include "steled/monitoring/metrics.h"
 #include "steled/monitoring/process_metrics.h"
 #include "steled/routes.h"
@@ -71,9 +72,11 @@ absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
   return options;
 }
 
+int64_t SystemMicros() { return Timestamp::From(std::chrono::system_clock::now()).micros(); }
+
 class SystemClock final : public TimestampClock {
  public:
-  Timestamp Now() override { return Timestamp::From(std::chrono::system_clock::now()); }
+  Timestamp Now() override { return Timestamp::FromMicros(SystemMicros()); }
 };
 
 // Flushes and compactions are everyday work and are not logged.
@@ -118,8 +121,10 @@ Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthServ
           [this](std::string_view instance_name, std::string_view profile_id) {
             return profiles_.Get(fmt::format("{}/appProfiles/{}", instance_name, profile_id)).ok();
           })),
+      heat_(flags.heat_map ? std::make_shared<LiveCounts>(&SystemMicros) : nullptr),
       data_(&tables_, &instances_, &profiles_,
-            flags.metrics.empty() ? nullptr : profile_calls_.get(), flags.message_bytes_max),
+            flags.metrics.empty() ? nullptr : profile_calls_.get(), heat_.get(),
+            flags.message_bytes_max),
       admin_(&tables_, &operations_, &backups_, &policies_, &instances_, flags.undelete_period),
       instance_admin_(&instances_, &profiles_, &policies_, &operations_, &hot_tablets_) {
   AddServices({.data = &data_,
@@ -133,6 +138,11 @@ Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthServ
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
   const auto begin = std::chrono::steady_clock::now();
+  if (flags.heat_map && !HasHeatMapPages())
+    return MakeStatus(absl::StatusCode::kUnimplemented,
+                      fmt::format("{}: this steled was built without stele::lab, which draws the "
+                                  "heat map",
+                                  SourceOf(flags, "heatmap")));
   DatabaseOptions options;
   options.durability = flags.durability;
   options.memory_budget_bytes = flags.memory_budget_bytes;
@@ -169,11 +179,17 @@ void Server::StartUpkeep(std::chrono::seconds undelete_period) {
   };
   const auto report = [this](const std::stop_token&) {
     hot_tablets_.Sample();
+    RefreshHeatMap();
     call_log_->ReportSuppressed();
     LogWriteRefusal();
     LogClockProblem();
   };
   upkeep_ = std::make_unique<Upkeep>(std::vector<Upkeep::Task>{purge, back_up, report});
+}
+
+void Server::RefreshHeatMap() {
+  if (heat_ == nullptr) return;
+  heat_->Refresh([this](const std::string& table) { return tables_.Open(table); });
 }
 
 // Polled, because a log that finds no space causes no event.
@@ -278,6 +294,9 @@ absl::Status Server::ServePages(const std::string& listen) {
        NewDatabaseMetrics(database_), NewTableMetrics(&tables_), NewProcessMetrics()});
   AddHealthPages(
       health_, [this] { return ClockProblem(); }, &pages);
+  if (heat_ != nullptr)
+    AddHeatMapPages(
+        heat_, [this] { RefreshHeatMap(); }, &pages);
   STELED_ASSIGN_OR_RETURN(pages_, HttpPages::Serve(listen, std::move(pages)));
   return absl::OkStatus();
 }

@@ -24,6 +24,7 @@
 #include "steled/monitoring/call_metrics.h"
 #include "steled/monitoring/health_service.h"
 #include "steled/monitoring/http_pages.h"
+#include "steled/monitoring/live_counts.h"
 #include "steled/rpc/method_table.h"
 #include "steled/rpc/operations.h"
 #include "steled/services/admin_service.h"
@@ -69,6 +70,7 @@ class Server {
   absl::Status Listen(const Flags& flags);
   absl::Status ServePages(const std::string& listen);
   void StartUpkeep(std::chrono::seconds undelete_period);
+  void RefreshHeatMap();
   void LogWriteRefusal();
   // Returns the reason why the database's clock is not trusted; empty if it is trusted.
   std::string ClockProblem() const;
@@ -87,6 +89,7 @@ class Server {
   HotTablets hot_tablets_;
   AutomatedBackups automated_backups_;
   const std::shared_ptr<AppProfileCalls> profile_calls_;
+  const std::shared_ptr<LiveCounts> heat_;  // null without --heatmap
   DataService data_;
   AdminService admin_;
   InstanceService instance_admin_;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "lab/heat_map/statistics.h"
+#include "lab/heat_map/complete_map.h"
 #include "lab/heat_map/touched_bands.h"
 #include "lab/values/number_text.h"
 
@@ -126,9 +126,7 @@ HeatMap TableMap::Finish(uint64_t keys_per_known_key) {
   const PatternFacts facts = {.hottest_band = bands_->BandOf(hottest_row_),
                               .full_scans = full_scans_,
                               .tablets = std::move(tablets_)};
-  parts.gini = GiniOf(OperationsByBand(parts));
-  parts.patterns = FindPatterns(parts, facts);
-  return HeatMap(std::move(parts));
+  return CompleteMap(std::move(parts), facts);
 }
 
 }  // namespace stele::internal::lab

@@ -66,7 +66,7 @@
   const colorOf = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
 
   // What all panels have in common.
-  const shared = {metric: "ops", brightness: 1, panels: []};
+  const shared = {metric: "ops", brightness: 1, panels: [], maps: []};
   const largest = () => Math.max(0, ...shared.panels.map((panel) => panel.largest()));
 
   class Panel {
@@ -115,6 +115,10 @@
 
     whole() {
       return {band: 0, bands: this.bands, step: 0, steps: this.steps};
+    }
+
+    isZoomed() {
+      return this.view.bands < this.bands || this.view.steps < this.steps;
     }
 
     values() {
@@ -350,7 +354,7 @@
       };
       add("from", `"${this.starts[band]}"`);
       add("to", band + 1 === this.bands ? "the end" : `"${end}"`);
-      add("keys", numberText(this.map.bands[band].keys));
+      if (this.map.bands[band].keys > 0) add("keys", numberText(this.map.bands[band].keys));
       add("time", `${timeText(begin)} to ${timeText(begin + this.map.step_us)}`);
       for (const metric of Object.keys(this.map.metrics)) add(metric, numberText(this.map.metrics[metric][band][step]));
     }
@@ -507,25 +511,36 @@
     $("metric").value = shared.metric;
   }
 
-  function start() {
-    const maps = listOf(read("heatmap-data"));
-    const compared = read("heatmap-compare");
-    shared.metric = maps[0].metric;
-    shared.panels = [new Panel($("panels"), "Heat map", maps)];
-    if (compared) shared.panels.push(new Panel($("panels"), "Compared heat map", listOf(compared)));
-    maps.forEach((map, index) => $("table").append(new Option(textOf(map, "table"), String(index))));
+  // Shows these maps, and the table that was shown before if it is one of them.
+  function show(maps, compared) {
+    const chosen = shared.maps.length > 0 ? chosenTable() : null;
+    shared.maps = maps;
+    if (shared.panels.length === 0) {
+      shared.panels = [new Panel($("panels"), "Heat map", maps)];
+      if (compared) shared.panels.push(new Panel($("panels"), "Compared heat map", compared));
+    }
+    shared.panels[0].maps = maps;
+    $("table").replaceChildren(...maps.map((map, index) => new Option(textOf(map, "table"), String(index))));
     $("table-choice").hidden = maps.length < 2;
+    const index = Math.max(0, maps.findIndex((map) => textOf(map, "table") === chosen));
+    $("table").value = String(index);
+    chooseTable(textOf(maps[index], "table"));
+  }
+
+  const chosenTable = () => textOf(shared.maps[Number($("table").value)], "table");
+
+  function chooseTable(name) {
+    for (const panel of shared.panels) panel.choose(Math.max(0, panel.maps.findIndex((map) => textOf(map, "table") === name)));
     fillMetrics();
+    drawAll();
+  }
+
+  function listen() {
     $("metric").addEventListener("change", () => {
       shared.metric = $("metric").value;
       drawAll();
     });
-    $("table").addEventListener("change", () => {
-      const name = textOf(maps[Number($("table").value)], "table");
-      for (const panel of shared.panels) panel.choose(Math.max(0, panel.maps.findIndex((map) => textOf(map, "table") === name)));
-      fillMetrics();
-      drawAll();
-    });
+    $("table").addEventListener("change", () => chooseTable(chosenTable()));
     $("brightness").addEventListener("input", () => {
       shared.brightness = Number($("brightness").value);
       drawAll();
@@ -534,9 +549,21 @@
     $("whole").addEventListener("click", () => shared.panels.forEach((panel) => panel.setView(panel.whole())));
     window.addEventListener("resize", drawAll);
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-    drawAll();
+  }
+
+  function start() {
+    listen();
+    const maps = read("heatmap-data");
+    if (!maps) return;  // another script calls show()
+    const compared = read("heatmap-compare");
+    shared.metric = listOf(maps)[0].metric;
+    show(listOf(maps), compared ? listOf(compared) : null);
     document.body.dataset.ready = "true";
   }
 
+  // True while the user looks at a part of the map.
+  const isStudied = () => shared.panels.some((panel) => panel.drag || panel.pinned || panel.isZoomed());
+
+  window.heatMapPage = {read, show, isStudied};
   start();
 })();

@@ -5,6 +5,7 @@
 
 #include "lab/heat_output/map_json.h"
 #include "lab/heat_output/palette.h"
+#include "lab/heat_page/live_page.h"
 #include "lab/heat_page/page_text.h"
 #include "stele/lab/heat_map.h"
 
@@ -62,7 +63,37 @@ std::string PaletteJson() {
   return list + "]";
 }
 
+// Returns the page with `data`, script elements of JSON, and the palette.
+std::string PageOf(std::string_view data) {
+  constexpr std::string_view kDataMark = "@DATA@\n";
+  constexpr std::string_view kScriptMark = "@SCRIPT@\n";
+  const std::string_view page = kHeatMapPage;
+  const size_t data_at = page.find(kDataMark);
+  const size_t script_at = page.find(kScriptMark);
+  std::string out(page.substr(0, data_at));
+  out += data;
+  AppendDataElement("heatmap-palette", PaletteJson(), &out);
+  out += page.substr(data_at + kDataMark.size(), script_at - data_at - kDataMark.size());
+  out += kHeatMapScript;
+  return out + std::string(page.substr(script_at + kScriptMark.size()));
+}
+
 }  // namespace
+
+std::string LivePageHtml(const LivePage& page) {
+  std::string data;
+  AppendDataElement("heatmap-live",
+                    fmt::format(R"({{"path":"{}","seconds":{},"other":"{}","title":"{}"}})",
+                                page.maps_path, page.seconds, page.other_path, page.other_title),
+                    &data);
+  std::string html = PageOf(data);
+  constexpr std::string_view kScriptEnd = "</script>\n</body>";
+  html.insert(html.rfind(kScriptEnd), fmt::format("</script>\n<script>\n{}", kLiveScript));
+  constexpr std::string_view kNoRequests = "img-src data:\">";
+  html.replace(html.find(kNoRequests), kNoRequests.size(), "img-src data:; connect-src 'self'\">");
+  return html;
+}
+
 }  // namespace stele::internal::lab
 
 namespace stele {
@@ -71,20 +102,12 @@ namespace lab {
 
 std::string HeatMap::ToHtml(std::span<const HeatMap> maps, HeatMetric metric,
                             std::span<const HeatMap> compared) {
-  constexpr std::string_view kDataMark = "@DATA@\n";
-  constexpr std::string_view kScriptMark = "@SCRIPT@\n";
-  const std::string_view page = internal::lab::kHeatMapPage;
-  const size_t data = page.find(kDataMark);
-  const size_t script = page.find(kScriptMark);
-  std::string out(page.substr(0, data));
-  internal::lab::AppendDataElement("heatmap-data", internal::lab::ListOfMaps(maps, metric), &out);
-  if (!compared.empty())
-    internal::lab::AppendDataElement("heatmap-compare", internal::lab::ListOfMaps(compared, metric),
-                                     &out);
-  internal::lab::AppendDataElement("heatmap-palette", internal::lab::PaletteJson(), &out);
-  out += page.substr(data + kDataMark.size(), script - data - kDataMark.size());
-  out += internal::lab::kHeatMapScript;
-  return out + std::string(page.substr(script + kScriptMark.size()));
+  using internal::lab::AppendDataElement;
+  using internal::lab::ListOfMaps;
+  std::string data;
+  AppendDataElement("heatmap-data", ListOfMaps(maps, metric), &data);
+  if (!compared.empty()) AppendDataElement("heatmap-compare", ListOfMaps(compared, metric), &data);
+  return internal::lab::PageOf(data);
 }
 
 }  // namespace lab

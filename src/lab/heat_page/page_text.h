@@ -8,5 +8,6 @@ namespace stele::internal::lab {
 // With the lines @DATA@ and @SCRIPT@, which are replaced.
 extern const std::string_view kHeatMapPage;
 extern const std::string_view kHeatMapScript;
+extern const std::string_view kLiveScript;  // for a page that follows a server
 
 }  // namespace stele::internal::lab

@@ -47,7 +47,8 @@ class AwaitedCallsTest : public testing::Test {
   Instances instances_{&tables_, &records_, [](std::string_view) { return false; },
                        /*is_strict=*/false};
   AppProfiles profiles_{&records_};
-  DataService service_{&tables_, &instances_, &profiles_, nullptr, kDefaultMessageBytesMax};
+  DataService service_{&tables_, &instances_, &profiles_,
+                       nullptr,  nullptr,     kDefaultMessageBytesMax};
   Table row_;
 };
 

@@ -68,9 +68,9 @@ class ReadRowsCallTest : public testing::Test {
     size_t room = 1;
     int pauses = 0;
     call->SetRoom(room);
-    absl::Status status =
-        std::make_shared<ReadRowsCall>(std::move(request), std::chrono::steady_clock::now())
-            ->Run(call);
+    absl::Status status = std::make_shared<ReadRowsCall>(std::move(request), ScanCounter(),
+                                                         std::chrono::steady_clock::now())
+                              ->Run(call);
     for (std::shared_ptr<PausedCall> rest; (rest = call->TakeRest()) != nullptr; ++pauses) {
       EXPECT_EQ(call->answer_count(), room);
       if (on_pause_) on_pause_(pauses);
@@ -165,7 +165,7 @@ TEST_F(ReadRowsCallTest, WhatWaitsIsCharged) {
   const absl::Status status =
       std::make_shared<ReadRowsCall>(
           ReadRowsCall::Request{.table = table_, .table_name = "t", .rows = RowSet::All()},
-          std::chrono::steady_clock::now())
+          ScanCounter(), std::chrono::steady_clock::now())
           ->Run(&poor);
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
   EXPECT_EQ(poor.TakeRest(), nullptr);

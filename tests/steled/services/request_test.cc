@@ -289,6 +289,7 @@ TEST(CommandLine, WhatIsWrongIsNamedAsItWasWritten) {
   EXPECT_EQ(error({"--db=d", "--log-format=xml"}), "--log-format takes text or json, not \"xml\"");
   EXPECT_EQ(error({"--db=d", "--slow-call-ms=-1"}),
             "--slow-call-ms takes 0 to 86400000 milliseconds, not \"-1\"");
+  EXPECT_EQ(error({"--db=d", "--heatmap"}), "--heatmap needs --metrics HOST:PORT");
   EXPECT_EQ(error({"--db=d", "--trace-sample=0"}),
             "--trace-sample takes a number of 1 to 1000000, not \"0\"");
   EXPECT_EQ(error({"--db=d"}, {{"STELED_TRACE_SAMPLE", "16"}}),

@@ -348,7 +348,8 @@ class DeletedTableTest : public testing::Test {
   Instances instances_{&tables_, &records_, [](std::string_view) { return false; },
                        /*is_strict=*/false};
   AppProfiles profiles_{&records_};
-  DataService service_{&tables_, &instances_, &profiles_, nullptr, kDefaultMessageBytesMax};
+  DataService service_{&tables_, &instances_, &profiles_,
+                       nullptr,  nullptr,     kDefaultMessageBytesMax};
 };
 
 TEST_F(DeletedTableTest, IsNotFoundByWhoWrites) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lab/heat_output/palette.h"
+#include "lab/heat_page/live_page.h"
 #include "lab/values/shown_text.h"
 #include "nlohmann/json.hpp"
 #include "stele/lab/heat_map.h"
@@ -190,6 +191,25 @@ TEST(HeatOutputTest, PageHasTheDataAndNothingFromElsewhere) {
     EXPECT_EQ(rest.find(text), std::string::npos) << text;
   const std::string compared = HeatMap::ToHtml({&map, 1}, HeatMetric::kOps, {&map, 1});
   EXPECT_FALSE(DataOf(compared, "heatmap-compare").empty());
+}
+
+TEST(HeatOutputTest, OnlyALivePageRequestsMaps) {
+  const std::string html = LivePageHtml({.maps_path = "/maps.json",
+                                         .seconds = 7,
+                                         .other_path = "/other",
+                                         .other_title = "the other one"});
+  const nlohmann::json live = nlohmann::json::parse(DataOf(html, "heatmap-live"));
+  EXPECT_EQ(live, (nlohmann::json{{"path", "/maps.json"},
+                                  {"seconds", 7},
+                                  {"other", "/other"},
+                                  {"title", "the other one"}}));
+  EXPECT_EQ(DataOf(html, "heatmap-data"), "");
+  EXPECT_NE(html.find("img-src data:; connect-src 'self'\">"), std::string::npos);
+  EXPECT_NE(html.find("fetch(live.path"), std::string::npos);
+  EXPECT_TRUE(html.ends_with("</script>\n</body>\n</html>\n"));
+  for (const char* const text :
+       {" src=", "@import", "url(", "innerHTML", "eval(", "http:", "https:"})
+    EXPECT_EQ(html.find(text), std::string::npos) << text;
 }
 
 TEST(HeatOutputTest, PageOfALargeMapHasLessThanTwoMebibytes) {

@@ -88,6 +88,10 @@ absl::StatusOr<OpenTable> DataService::FindChecked(std::string_view wire_name,
   return table;
 }
 
+void DataService::CountWrite(const OpenTable& table, std::string_view row_key) {
+  if (heat_ != nullptr) heat_->CountWrites(table.table.name(), {&row_key, 1});
+}
+
 absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* call) {
   const SteadyClock::time_point begin = SteadyClock::now();
   STELED_RETURN_IF_ERROR(
@@ -113,7 +117,9 @@ absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* c
       .has_full_stats = request.request_stats_view() == wire::ReadRowsRequest::REQUEST_STATS_FULL,
       .tells_scanned = TakesScanned(call->metadata(kFeatures)),
       .message_bytes_max = message_bytes_max_};
-  return std::make_shared<ReadRowsCall>(std::move(read), begin)->Run(call);
+  ScanCounter counter;
+  if (heat_ != nullptr) counter = ScanCounter(heat_, heat_->Find(table.table.name()));
+  return std::make_shared<ReadRowsCall>(std::move(read), std::move(counter), begin)->Run(call);
 }
 
 absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& request, Call* call,
@@ -159,6 +165,7 @@ absl::Status DataService::MutateRow(Call* call) {
   STELED_RETURN_IF_ERROR(ReadRowWrite(call, &write));
   if (write.mutation.count() > 0) {
     const std::string_view row_key = write.mutation.row_key();
+    CountWrite(*write.table, row_key);
     const absl::Status applied = write.table->table.Apply(std::move(write.mutation), write.options);
     STELED_RETURN_IF_ERROR(OfRow(applied, row_key, write.table_name));
   }
@@ -212,6 +219,12 @@ absl::Status DataService::TakeParsedRow(const wire::MutateRowRequest& request, R
 absl::Status DataService::MutateRows(Call* call) {
   BulkWrite write;
   STELED_RETURN_IF_ERROR(ReadBulkWrite(call, &write));
+  if (heat_ != nullptr) {
+    std::vector<std::string_view> row_keys;
+    for (const RowMutation& mutation : write.entries.mutations)
+      row_keys.push_back(mutation.row_key());
+    heat_->CountWrites(write.table->table.name(), row_keys);
+  }
   const std::vector<absl::Status> verdicts =
       ApplyEntries(&write.table->table, write.entries, WhileAwaited(call, write.tag),
                    [call] { return OfWrite(CheckAwaited(*call)); });
@@ -241,6 +254,7 @@ absl::Status DataService::ReadBulkWrite(Call* call, BulkWrite* write) {
 absl::Status DataService::CheckAndMutateRow(Call* call) {
   ConditionalWrite write;
   STELED_RETURN_IF_ERROR(ReadConditionalWrite(call, &write));
+  CountWrite(*write.table, write.row_key);
   const absl::StatusOr<MutationBranch> branch = write.table->table.CheckAndMutateRow(
       write.row_key, write.predicate, std::move(write.if_matched), std::move(write.if_not_matched),
       WhileAwaited(call, write.tag));
@@ -283,6 +297,7 @@ absl::Status DataService::PingAndWarm(const wire::PingAndWarmRequest& request,
 absl::Status DataService::ReadModifyWriteRow(Call* call) {
   RuleWrite write;
   STELED_RETURN_IF_ERROR(ReadRuleWrite(call, &write));
+  CountWrite(*write.table, write.row_key);
   wire::ReadModifyWriteRowResponse response;
   {
     const absl::StatusOr<Row> row = write.table->table.ReadModifyWriteRow(

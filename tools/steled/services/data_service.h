@@ -17,6 +17,7 @@
 #include "remote/wire/bigtable.pb.h"
 #include "stele/mutation.h"
 #include "steled/monitoring/app_profile_calls.h"
+#include "steled/monitoring/live_counts.h"
 #include "steled/rpc/message_writer.h"
 #include "steled/services/mutate_rows.h"
 #include "steled/state/app_profiles.h"
@@ -30,13 +31,14 @@ namespace stele::server {
 class DataService {
  public:
   // All have to outlive the service. No message of a read is above `message_bytes_max`.
-  // `profile_calls` may be null.
+  // `profile_calls` and `heat` may be null.
   DataService(OpenTables* tables, const Instances* instances, const AppProfiles* profiles,
-              AppProfileCalls* profile_calls, size_t message_bytes_max)
+              AppProfileCalls* profile_calls, LiveCounts* heat, size_t message_bytes_max)
       : tables_(*tables),
         instances_(*instances),
         profiles_(*profiles),
         profile_calls_(profile_calls),
+        heat_(heat),
         message_bytes_max_(message_bytes_max) {}
 
   absl::Status ReadRows(const google::bigtable::v2::ReadRowsRequest& request, Call* call);
@@ -58,6 +60,9 @@ class DataService {
   template <typename Check>
   absl::StatusOr<OpenTable> FindChecked(std::string_view wire_name, std::string_view app_profile_id,
                                         const Check& check);
+
+  // For the live heat map.
+  void CountWrite(const OpenTable& table, std::string_view row_key);
 
   // A parsed MutateRow.
   struct RowWrite {
@@ -102,6 +107,7 @@ class DataService {
   const Instances& instances_;
   const AppProfiles& profiles_;
   AppProfileCalls* const profile_calls_;  // may be null
+  LiveCounts* const heat_;                // may be null
   const size_t message_bytes_max_;
 };
 

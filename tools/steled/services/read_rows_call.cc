@@ -28,6 +28,12 @@ std::optional<RowRange> RangeBefore(const RowRange& range, std::string_view last
              : RowRange::RightOpen(range.start(), std::string(last));
 }
 
+// The first key that the request names.
+std::string_view StartOf(const RowSet& rows) {
+  if (!rows.row_keys().empty()) return rows.row_keys().front();
+  return rows.ranges().empty() ? std::string_view() : rows.ranges().front().start();
+}
+
 }  // namespace
 
 RowSet RowsBehind(const RowSet& rows, std::string_view last, bool is_reversed) {
@@ -43,8 +49,9 @@ RowSet RowsBehind(const RowSet& rows, std::string_view last, bool is_reversed) {
   return left;
 }
 
-ReadRowsCall::ReadRowsCall(Request request, SteadyClock::time_point begin)
+ReadRowsCall::ReadRowsCall(Request request, ScanCounter counter, SteadyClock::time_point begin)
     : request_(std::move(request)),
+      counter_(std::move(counter)),
       begin_(begin),
       sender_([this](std::string framed, bool is_last) { return Take(std::move(framed), is_last); },
               request_.tells_scanned, begin, request_.message_bytes_max) {}
@@ -122,6 +129,7 @@ absl::Status ReadRowsCall::AddRows() {
   if (reader_ == nullptr && !is_over) OpenReader();
   while (reader_ != nullptr && reader_->Next()) {
     const RowView& row = reader_->row();
+    counter_.OnRow(row.row_key());
     if (row.is_last_piece()) ++row_count_;
     if (!sender_.Add(row, SteadyClock::now()) || !waiting_.empty()) return absl::OkStatus();
   }
@@ -131,6 +139,7 @@ absl::Status ReadRowsCall::AddRows() {
   if (reader_ != nullptr) AddStats();
   reader_ = nullptr;
   is_finished_ = true;
+  counter_.OnEnd(StartOf(request_.rows));
   sender_.Finish(stats_, request_.has_full_stats, SteadyClock::now() - begin_);
   return absl::OkStatus();
 }

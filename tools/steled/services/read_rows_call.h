@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "stele/table.h"
+#include "steled/monitoring/live_counts.h"
 #include "steled/services/row_sender.h"
 #include "steled/transport/calls/call.h"
 
@@ -45,7 +46,8 @@ class ReadRowsCall final : public PausedCall, public std::enable_shared_from_thi
     bool tells_scanned = false;
     size_t message_bytes_max = kDefaultMessageBytesMax;
   };
-  ReadRowsCall(Request request, std::chrono::steady_clock::time_point begin);
+  // `counter` counts the read for the live heat map.
+  ReadRowsCall(Request request, ScanCounter counter, std::chrono::steady_clock::time_point begin);
 
   // Runs the read to its end, or pauses it if the client reads too slowly.
   absl::Status Run(Call* call);
@@ -68,6 +70,7 @@ class ReadRowsCall final : public PausedCall, public std::enable_shared_from_thi
   void AddStats();
 
   const Request request_;
+  ScanCounter counter_;
   const SteadyClock::time_point begin_;
   Call* call_ = nullptr;               // of the current Run
   std::unique_ptr<RowReader> reader_;  // null: will be opened after last_row_key_
