@@ -12,12 +12,6 @@ namespace {
 
 constexpr size_t kRecordedColumnsMax = 16;
 
-int64_t NowMicros() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 std::string ColumnName(std::string_view family, std::string_view qualifier) {
   std::string name(family);
   name += ':';
@@ -90,11 +84,11 @@ RecordedCall::RecordedCall(std::shared_ptr<Recorder> recorder, TraceOp op, std::
     : recorder_(std::move(recorder)), recording_(recorder_->Choose(operations)) {
   if (recording_ == 0) return;
   record_.emplace();
-  record_->micros = NowMicros();
+  begin_ = std::chrono::steady_clock::now();
+  record_->micros = recorder_->TimeOf(begin_);
   record_->op = op;
   record_->table = table;
   record_->tag = tag;
-  begin_ = std::chrono::steady_clock::now();
 }
 
 void RecordedCall::SetRow(std::string_view row_key) {

@@ -56,6 +56,8 @@ absl::Status Recorder::Begin(std::unique_ptr<File> file, const Options& options)
   waiting_bytes_ = 0;
   has_full_ = false;
   sample_ = options.sample;
+  clock_offset_micros_ =
+      MicrosOf(std::chrono::system_clock::now()) - MicrosOf(std::chrono::steady_clock::now());
   {
     MutexLock wake_lock(wake_mutex_);
     is_stopping_ = false;

@@ -64,6 +64,11 @@ class Recorder {
   uint64_t Choose(uint64_t operations);
   // Adds a record, unless the recording has ended.
   void Add(uint64_t recording, const TraceRecord& record);
+  // Returns the time in microseconds since the epoch. The times of a recording do not leap if the
+  // clock is set.
+  int64_t TimeOf(std::chrono::steady_clock::time_point time) const {
+    return MicrosOf(time) + clock_offset_micros_.load(std::memory_order_relaxed);
+  }
   // A number that no other call of the recording has.
   uint64_t NextNumber() { return next_number_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -83,6 +88,10 @@ class Recorder {
   };
   static constexpr size_t kShards = 16;
 
+  template <typename TimePoint>
+  static int64_t MicrosOf(TimePoint time) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
+  }
   static size_t ShardOfThread();
   // Appends to the open chunk. Returns false if memory is full.
   bool Append(std::string_view bytes, Shard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mutex);
@@ -107,6 +116,7 @@ class Recorder {
   std::atomic<bool> is_on_{false};
   std::atomic<uint64_t> recording_{0};  // the current one; 0: none
   std::atomic<uint32_t> sample_{1};
+  std::atomic<int64_t> clock_offset_micros_{0};  // of the system's clock to the steady one
   std::atomic<uint64_t> next_number_{1};
   std::array<Shard, kShards> shards_;
   std::atomic<size_t> waiting_bytes_{0};  // in full chunks
