@@ -39,6 +39,7 @@ absl::Status RunSetGcPolicy(Session& session, const std::vector<std::string>& ar
 absl::Status RunSetValueType(Session& session, const std::vector<std::string>& args);
 absl::Status RunSet(Session& session, const std::vector<std::string>& args);
 absl::Status RunAddToCell(Session& session, const std::vector<std::string>& args);
+absl::Status RunArchive(Session& session, const std::vector<std::string>& args);
 absl::Status RunRead(Session& session, const std::vector<std::string>& args);
 absl::Status RunLookup(Session& session, const std::vector<std::string>& args);
 absl::Status RunCount(Session& session, const std::vector<std::string>& args);

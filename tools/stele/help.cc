@@ -12,6 +12,17 @@ constexpr Command kCommands[] = {
      "  VALUE is a number; in a family of type inthll it is an item.\n"
      "  TIMESTAMP is in microseconds; default: 0.\n",
      RunAddToCell},
+    {"archive", "Move old cells to another database",
+     "archive TABLE --before TIME --to DIRECTORY [--dry-run] [prefix=PREFIX | start=ROW "
+     "end=ROW]\n\n"
+     "  Copies the cells with a timestamp before TIME to the table of the same name in the "
+     "database\n"
+     "  DIRECTORY, which is created if necessary, compares both, and then deletes them here.\n"
+     "  After an interruption, the same command continues.\n\n"
+     "  --before 2015-01-01 or 2015-01-01T06:30:00Z\n"
+     "  --dry-run   prints how many rows, cells and bytes would move\n\n"
+     "  Example: stele --db shop.db archive orders --before 2024-01-01 --to /slow/orders.db\n",
+     RunArchive, true},
     {"bench", "Measure reads, scans and writes of a database",
      "bench WORKLOAD[,WORKLOAD...] [FLAGS]\n"
      "bench --design FILE --query QUERY[,QUERY...] [--input NAME=PATH]... [FLAGS]\n\n"

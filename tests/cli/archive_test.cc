@@ -1,0 +1,214 @@
+// Tests stele archive: which cells move, that nothing is deleted before the archive has it,
+// rejected calls, and interrupted runs.
+#ifdef STELE_HAS_LAB
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/command_fixture.h"
+#include "stele/stele.h"
+
+namespace stele {
+namespace {
+
+constexpr int64_t kDay = 86'400'000'000;
+constexpr char kBefore[] = "1970-01-11";  // day 10
+
+class ArchiveTest : public CommandTest {
+ protected:
+  std::string archive() const { return Path("archive"); }
+  std::vector<std::string> Words() const {
+    return {"archive", "t", "--before", kBefore, "--to", archive()};
+  }
+  CommandResult Archive() const { return Run(Words()); }
+
+  // 40 rows with cells of the days 1 to 19, in two families, and counters of two days.
+  void Fill() const {
+    Database database = Database::Open(this->database()).value();
+    Schema schema;
+    schema.AddFamily("f", GcRule::MaxNumVersions(30)).AddFamily("g");
+    schema.AddFamily({.name = "n", .value_type = ValueType::kInt64Sum});
+    Table table = database.CreateTable("t", schema.SetProperty("owner", "shop")).value();
+    for (int row = 0; row < 40; ++row) {
+      RowMutation mutation("row" + std::to_string(row));
+      for (int day = 1; day < 20; day += 1 + row % 3) {
+        const auto time = Timestamp::FromMicros(day * kDay);
+        mutation.SetCell("f", "q" + std::to_string(day % 4), time, "f" + std::to_string(day));
+        if (row % 2 == 0) mutation.SetCell("g", "", time, std::string(row, 'g'));
+      }
+      mutation.AddToCell("n", "visits", Timestamp::FromMicros(5 * kDay), int64_t{row});
+      mutation.AddToCell("n", "visits", Timestamp::FromMicros(15 * kDay), int64_t{1});
+      ASSERT_TRUE(table.Apply(mutation).ok());
+    }
+    ASSERT_TRUE(database.Close().ok());
+  }
+
+  // All cells, one text each, sorted: those before the day 10, and the others.
+  struct Cells {
+    std::vector<std::string> older;
+    std::vector<std::string> newer;
+    std::vector<std::string> All() const {
+      std::vector<std::string> all = older;
+      all.insert(all.end(), newer.begin(), newer.end());
+      std::sort(all.begin(), all.end());
+      return all;
+    }
+  };
+  static Cells CellsOf(const std::string& path) {
+    Cells cells;
+    auto database = Database::Open(path, {.create_if_missing = false, .read_only = true});
+    if (!database.ok()) return cells;
+    const auto table = database->OpenTable("t");
+    if (!table.ok()) return cells;
+    RowReader reader = table->ReadRows();
+    while (reader.Next()) {
+      for (const CellView& cell : reader.row().cells()) {
+        std::string text;
+        for (const std::string_view part :
+             {reader.row().row_key(), cell.family(), cell.qualifier(), cell.value()})
+          text.append(std::to_string(part.size())).append(":").append(part);
+        const bool is_old = cell.timestamp().micros() < 10 * kDay;
+        (is_old ? cells.older : cells.newer)
+            .push_back(text + "@" + std::to_string(cell.timestamp().micros()));
+      }
+    }
+    EXPECT_TRUE(reader.status().ok()) << reader.status();
+    std::sort(cells.older.begin(), cells.older.end());
+    std::sort(cells.newer.begin(), cells.newer.end());
+    return cells;
+  }
+
+  // Each old cell is in one of the databases, or in both.
+  void ExpectNothingIsLost(const Cells& before) const {
+    const Cells left = CellsOf(database());
+    EXPECT_EQ(left.newer, before.newer);
+    std::vector<std::string> kept = left.older;
+    const Cells archived = CellsOf(archive());
+    kept.insert(kept.end(), archived.older.begin(), archived.older.end());
+    std::sort(kept.begin(), kept.end());
+    kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+    EXPECT_EQ(kept, before.older);
+  }
+};
+
+TEST_F(ArchiveTest, MovesOldCells) {
+  Fill();
+  const Cells before = CellsOf(database());
+  ASSERT_FALSE(before.older.empty());
+  std::vector<std::string> dry = Words();
+  dry.push_back("--dry-run");
+  const std::string planned = Output(dry);
+  EXPECT_FALSE(std::filesystem::exists(archive()));
+  EXPECT_EQ(CellsOf(database()).All(), before.All());
+  const std::string moved = Output(Words());
+  EXPECT_TRUE(moved.starts_with("t: 40 rows, ")) << moved;
+  EXPECT_EQ(moved.substr(0, moved.find(" moved")), planned.substr(0, planned.find(" would")));
+  EXPECT_EQ(CellsOf(database()).All(), before.newer);
+  EXPECT_EQ(CellsOf(archive()).All(), before.older);
+  EXPECT_EQ(Output(Words()), "t: 0 rows, 0 cells, 0 bytes moved to " + archive() + "\n");
+  EXPECT_EQ(CellsOf(archive()).All(), before.older);
+  // Back again.
+  EXPECT_EQ(RunPlain({"copy", archive(), database(), "t"}).exit_status, 0);
+  EXPECT_EQ(CellsOf(database()).All(), before.All());
+}
+
+TEST_F(ArchiveTest, TheArchiveKeepsEverything) {
+  Fill();
+  Output(Words());
+  {
+    const Database opened = Database::Open(archive(), {.read_only = true}).value();
+    const Schema schema = opened.OpenTable("t")->schema().value();
+    for (const FamilySchema& family : schema.families()) EXPECT_EQ(family.gc, GcRule::None());
+    EXPECT_EQ(schema.properties().at("owner"), "shop");
+  }
+  // A later period, with a family that is new.
+  {
+    Database opened = Database::Open(database(), {.create_if_missing = false}).value();
+    Table table = opened.OpenTable("t").value();
+    const std::vector<FamilyChange> changes = {FamilyChange::Create({.name = "late"})};
+    ASSERT_TRUE(table.ModifyColumnFamilies(changes).ok());
+    RowMutation mutation("row1");
+    mutation.SetCell("late", "q", Timestamp::FromMicros(2 * kDay), "v");
+    ASSERT_TRUE(
+        table.Apply(mutation.SetCell("f", "q1", Timestamp::FromMicros(kDay / 2), "v")).ok());
+  }
+  const size_t count = CellsOf(archive()).older.size();
+  EXPECT_TRUE(Output(Words()).starts_with("t: 1 row, 2 cells, "));
+  EXPECT_EQ(CellsOf(archive()).older.size(), count + 2);
+}
+
+TEST_F(ArchiveTest, OnlyRowsOfTheRange) {
+  Fill();
+  std::vector<std::string> words = Words();
+  words.insert(words.end(), {"prefix=row7", "--format", "json"});
+  const std::string moved = Output(words);
+  EXPECT_NE(moved.find("\"rows\":1,"), std::string::npos) << moved;
+  for (const std::string& cell : CellsOf(archive()).older)
+    EXPECT_TRUE(cell.starts_with("4:row7")) << cell;
+}
+
+TEST_F(ArchiveTest, AnotherValueInTheArchiveDeletesNothing) {
+  Fill();
+  Output({"--db", archive(), "createtable", "t", "families=f:maxversions=1,g"});
+  const Cells before = CellsOf(database());
+  ExpectError(Words(), 1, "set it to never");
+  std::filesystem::remove_all(archive());
+  {
+    Database opened = Database::Open(archive()).value();
+    Table table = opened.CreateTable("t", Schema().AddFamily("f")).value();
+    RowMutation mutation("row20");
+    ASSERT_TRUE(
+        table.Apply(mutation.SetCell("f", "q1", Timestamp::FromMicros(kDay), "other")).ok());
+  }
+  ExpectError(Words(), 1, "row \"row20\", column f:\"q1\", timestamp 86400000000: the archive has");
+  EXPECT_EQ(CellsOf(database()).All(), before.All());
+}
+
+TEST_F(ArchiveTest, RejectsWhatCannotWork) {
+  Fill();
+  const Cells before = CellsOf(database());
+  ExpectError({"archive", "t", "--to", archive()}, 2, "usage: stele archive");
+  ExpectError({"archive", "t", "--before", kBefore}, 2, "usage: stele archive");
+  ExpectError({"archive", "t", "--before", kBefore, "--to", ""}, 2, "usage: stele archive");
+  for (const char* const time : {"yesterday", "2015-13-01", "1970-01-01", "-5", "0"})
+    ExpectError({"archive", "t", "--before", time, "--to", archive()}, 2,
+                "--before must be a time");
+  ExpectError({"archive", "t", "--before", kBefore, "--to", "mem:"}, 2, "works on directories");
+  ExpectError({"archive", "t", "--before", kBefore, "--to", "bigtable://p/i"}, 2, "setgcpolicy");
+  ExpectError({"archive", "t", "--before", kBefore, "--to", database()}, 1, database());
+  ExpectError({"archive", "t", "--before", kBefore, "--to", database() + "/x"}, 1, "inside");
+  ExpectError({"archive", "none", "--before", kBefore, "--to", archive()}, 1, "none");
+  ExpectError({"archive", "t", "--before", "1970-01-11T00:00:00.000001Z", "--to", archive()}, 1,
+              "1000");
+  EXPECT_EQ(CellsOf(database()).All(), before.All());
+}
+
+// At every moment, each cell is in one of the databases, and the command continues.
+TEST_F(ArchiveTest, AnInterruptedRunContinues) {
+  int interrupted = 0;
+  for (const char* const suffix : {".log", ".sst"}) {
+    bool has_ended = false;
+    for (int count = 1; !has_ended; ++count) {
+      std::filesystem::remove_all(database());
+      std::filesystem::remove_all(archive());
+      Fill();
+      const Cells before = CellsOf(database());
+      std::vector<std::string> words = Words();
+      words.insert(words.begin(), {"--db", database()});
+      {
+        const auto run = StartAndStopAtOpen(suffix, count, words);
+        has_ended = !run->AwaitStop();
+        run->Kill();
+      }
+      if (!has_ended) ++interrupted;
+      ExpectNothingIsLost(before);
+      EXPECT_EQ(Archive().exit_status, 0) << suffix << " " << count;
+      EXPECT_EQ(CellsOf(database()).All(), before.newer) << suffix << " " << count;
+      EXPECT_EQ(CellsOf(archive()).All(), before.older) << suffix << " " << count;
+    }
+  }
+  EXPECT_GT(interrupted, 3);
+}
+
+}  // namespace
+}  // namespace stele
+#endif  // STELE_HAS_LAB

@@ -1,0 +1,182 @@
+// tools/stele/archive.cc: the verb archive. It moves old cells of a table to another database.
+//
+// Steps:     copy, flush and sync the archive, compare, delete, compact. Only this command writes
+//            to both databases while it runs. Each step starts again after an interruption, and
+//            finds what the earlier run did.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "archive_cells.h"
+#include "arguments.h"
+#include "base/status.h"
+#include "command.h"
+#include "flags.h"
+#include "io/output_path.h"
+#include "lab_files.h"
+#include "listing.h"
+#include "location.h"
+#ifdef STELE_HAS_LAB
+#include "lab/values/time_text.h"
+#endif
+
+namespace stele::cli {
+
+#ifdef STELE_HAS_LAB
+
+namespace {
+
+constexpr FlagSpec kArchiveFlags[] = {{"before"}, {"to"}, {"dry-run", false}};
+
+struct ArchiveRequest {
+  std::string table;
+  std::string directory;
+  OldCells old;
+  bool is_dry_run = false;
+};
+
+absl::StatusOr<ArchiveRequest> ParseArchiveRequest(const Flags& flags) {
+  const std::vector<std::string>& words = flags.words();
+  if (words.empty() || !flags.has("before") || flags.Get("to", "").empty())
+    return WrongUsage("archive");
+  const std::string before = *flags.Find("before");
+  const std::optional<int64_t> micros = internal::lab::ParseTime(before);
+  if (!micros.has_value() || *micros == 0) {
+    return UsageError(fmt::format(
+        "--before must be a time such as 2015-01-01 or 2015-01-01T06:30:00Z, not \"{}\"", before));
+  }
+  ArchiveRequest request{.table = words[0],
+                         .directory = *flags.Find("to"),
+                         .old = {.before = Timestamp::FromMicros(*micros)},
+                         .is_dry_run = flags.has("dry-run")};
+  STELE_ASSIGN_OR_RETURN(const KeyValues values,
+                         ParseKeyValues(std::span(words).subspan(1), {"prefix", "start", "end"}));
+  STELE_ASSIGN_OR_RETURN(request.old.rows, ParseRange(values));
+  return request;
+}
+
+absl::Status CheckDirectories(const std::string& database, const std::string& archive) {
+  for (const std::string& location : {database, archive}) {
+    if (IsRemote(location) || location == "mem:") {
+      return UsageError(
+          fmt::format("archive works on directories, not on {}: on a server, use copy for the "
+                      "data that is kept, and setgcpolicy for the table",
+                      location));
+    }
+  }
+  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({archive}, {database}));
+  return internal::CheckReplacesNoInput({database}, {archive});
+}
+
+// The archive keeps all cells, so it has no GC rules.
+Schema ArchiveSchema(const Schema& schema) {
+  Schema archive;
+  for (FamilySchema family : schema.families()) {
+    family.gc = GcRule::None();
+    archive.AddFamily(std::move(family));
+  }
+  for (const std::string& split : schema.splits()) archive.AddSplit(split);
+  for (const auto& [key, value] : schema.properties()) archive.SetProperty(key, value);
+  return archive.SetGranularity(schema.granularity())
+      .SetCompression(schema.compression())
+      .SetLimits(schema.limits());
+}
+
+// Adds the families that the table got after the archive was made.
+absl::Status AddFamilies(const Schema& schema, const Schema& archive_schema, Table& archive) {
+  std::vector<FamilyChange> changes;
+  for (const FamilySchema& family : schema.families()) {
+    const FamilySchema* const archived = archive_schema.family(family.name);
+    if (archived == nullptr) {
+      changes.push_back(FamilyChange::Create(
+          {.name = family.name, .gc = GcRule::None(), .value_type = family.value_type}));
+    } else if (archived->value_type != family.value_type) {
+      return internal::FailedPrecondition(
+          "family \"{}\" has another type in the archive: use another archive", family.name);
+    } else if (archived->gc != GcRule::None()) {
+      return internal::FailedPrecondition(
+          "family \"{}\" has the GC rule {} in the archive, which may remove archived cells: set "
+          "it to never",
+          family.name, archived->gc.ToString());
+    }
+  }
+  return changes.empty() ? absl::OkStatus() : archive.ModifyColumnFamilies(changes);
+}
+
+absl::StatusOr<Table> OpenArchiveTable(Database& archive, const std::string& name,
+                                       const Schema& schema) {
+  auto table = archive.OpenTable(name);
+  if (table.status().code() == absl::StatusCode::kNotFound)
+    return archive.CreateTable(name, ArchiveSchema(schema));
+  STELE_RETURN_IF_ERROR(table.status());
+  STELE_ASSIGN_OR_RETURN(const Schema archive_schema, table->schema());
+  if (schema.granularity() != archive_schema.granularity())
+    return internal::FailedPrecondition(
+        "table \"{}\" has timestamps of another granularity in the archive", name);
+  STELE_RETURN_IF_ERROR(Within("the archive", AddFamilies(schema, archive_schema, *table)));
+  return table;
+}
+
+// Returns how many cells were copied. Then the archive has all old cells, on disk.
+absl::StatusOr<uint64_t> FillArchive(const ArchiveRequest& request, const Table& table) {
+  STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
+  STELE_ASSIGN_OR_RETURN(Database archive, OpenLocation(request.directory));
+  STELE_ASSIGN_OR_RETURN(Table archive_table, OpenArchiveTable(archive, request.table, schema));
+  STELE_ASSIGN_OR_RETURN(const uint64_t copied, CopyOldCells(table, archive_table, request.old));
+  STELE_RETURN_IF_ERROR(archive_table.Flush());
+  STELE_RETURN_IF_ERROR(archive.Sync());
+  STELE_RETURN_IF_ERROR(VerifyOldCells(table, archive_table, request.old));
+  STELE_RETURN_IF_ERROR(Within("closing the archive", archive.Close()));
+  return copied;
+}
+
+void PrintCounts(Session& session, const ArchiveRequest& request, const OldCellCounts& counts,
+                 uint64_t copied) {
+  if (session.options().format != Format::kText) {
+    Listing listing{.names = {"table", "rows", "cells", "bytes", "copied_cells"}, .records = {}};
+    listing.records.push_back({request.table, counts.rows, counts.cells, counts.bytes, copied});
+    session.Print(ListingText(listing, session.options().format));
+    return;
+  }
+  session.Print(
+      fmt::format("{}: {}, {}, {} {} {}\n", request.table, Counted(counts.rows, "row", "rows"),
+                  Counted(counts.cells, "cell", "cells"), Counted(counts.bytes, "byte", "bytes"),
+                  request.is_dry_run ? "would move to" : "moved to", request.directory));
+}
+
+}  // namespace
+
+absl::Status RunArchive(Session& session, const std::vector<std::string>& args) {
+  STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kArchiveFlags));
+  STELE_RETURN_IF_ERROR(TakeOutputFlags(session, flags).status());
+  STELE_ASSIGN_OR_RETURN(const ArchiveRequest request, ParseArchiveRequest(flags));
+  STELE_RETURN_IF_ERROR(CheckDirectories(session.options().database, request.directory));
+  STELE_RETURN_IF_ERROR(
+      internal::CheckReplacesNoInput({session.options().output}, {request.directory}));
+  const auto access = request.is_dry_run ? Session::Access::kRead : Session::Access::kWrite;
+  STELE_ASSIGN_OR_RETURN(Database database, session.Open(access));
+  STELE_ASSIGN_OR_RETURN(Table table, database.OpenTable(request.table));
+  OldCellCounts counts;
+  uint64_t copied = 0;
+  if (request.is_dry_run) {
+    STELE_ASSIGN_OR_RETURN(counts, CountOldCells(table, request.old));
+  } else {
+    STELE_ASSIGN_OR_RETURN(copied, FillArchive(request, table));
+    STELE_ASSIGN_OR_RETURN(counts, DeleteOldCells(table, request.old));
+    STELE_RETURN_IF_ERROR(database.Sync());
+    STELE_RETURN_IF_ERROR(table.Compact(request.old.rows));
+  }
+  PrintCounts(session, request, counts, copied);
+  return absl::OkStatus();
+}
+
+#else
+
+absl::Status RunArchive(Session& /*session*/, const std::vector<std::string>& /*args*/) {
+  return WithoutLab("archive");
+}
+
+#endif
+
+}  // namespace stele::cli

@@ -1,0 +1,45 @@
+// tools/stele/archive_cells.h: compares the old cells of a table with those of its archive, and
+// copies, verifies and deletes them.
+//
+// Errors:    FailedPrecondition if the archive has a cell with another value, or lacks one; errors
+//            of the databases.
+// Threads:   Confined to one thread. Nothing else writes to the tables.
+// Cost:      Memory: a batch and two partial rows of 8 MiB each, or one cell if that is larger.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "stele/stele.h"
+
+namespace stele::cli {
+
+// The cells of `rows` with a timestamp before `before`.
+struct OldCells {
+  RowRange rows;
+  Timestamp before;
+
+  TimestampRange timestamps() const { return {.end = before}; }
+};
+
+struct OldCellCounts {
+  uint64_t rows = 0;
+  uint64_t cells = 0;
+  uint64_t bytes = 0;  // row keys, qualifiers and values
+};
+
+// Copies the old cells that the archive lacks. Returns their number. Both tables have the same
+// families.
+absl::StatusOr<uint64_t> CopyOldCells(const Table& table, Table& archive, const OldCells& old);
+
+// Returns an error unless the archive has each old cell with the same value.
+absl::Status VerifyOldCells(const Table& table, const Table& archive, const OldCells& old);
+
+absl::StatusOr<OldCellCounts> CountOldCells(const Table& table, const OldCells& old);
+
+// Deletes the old cells, and returns what was deleted.
+absl::StatusOr<OldCellCounts> DeleteOldCells(Table& table, const OldCells& old);
+
+}  // namespace stele::cli
