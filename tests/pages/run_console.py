@@ -2,7 +2,8 @@
 """run_console.py PAGE.md STELE [STELED]: runs a page's ```console blocks in one shell, and compares
 the output of each command with the page.
 
-A page that mentions examples/lab finds a copy of it, and data/, in its working directory.
+A page that mentions examples/lab finds a copy of it, and data/, in its working directory. If the
+commands of a page make a picture that the page shows, ![text](name.png), both must be the same.
 A line that begins with "$ " is a command. The lines below it are its output on standard output and
 standard error. "..." matches any text within a line, and tabs match spaces. The port 8086 is
 replaced by a free one. If a page needs steled and it is missing or unreachable, the program prints
@@ -17,9 +18,12 @@ import socket
 import subprocess
 import sys
 import tempfile
+import zlib
 
 SKIPPED = 77
 END = "--- end of command, status "
+PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
+PICTURE = re.compile(r"!\[[^\]]*\]\(([^)]+\.png)\)")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -93,6 +97,29 @@ def add_source_tree(work):
     (work / "data").symlink_to(ROOT / "data")
 
 
+def png_contents(data):
+    """Returns the chunks of a PNG. Its pixels are decompressed: versions of zlib compress differently."""
+    if not data.startswith(PNG_MAGIC):
+        return None
+    chunks, pixels, at = [], b"", len(PNG_MAGIC)
+    while at < len(data):
+        size, kind = int.from_bytes(data[at:at + 4], "big"), data[at + 4:at + 8]
+        body = data[at + 8:at + 8 + size]
+        at += size + 12
+        if kind == b"IDAT":
+            pixels += body
+        else:
+            chunks.append((kind, body))
+    return chunks, zlib.decompress(pixels)
+
+
+def different_pictures(page, text, work):
+    """Returns the pictures of a page that its commands made, but not as the page shows them."""
+    made = [(name, work / pathlib.Path(name).name) for name in PICTURE.findall(text)]
+    return [name for name, path in made
+            if path.exists() and png_contents(path.read_bytes()) != png_contents((page.parent / name).read_bytes())]
+
+
 def run_page(page, programs):
     wrong = 0
     text = page.read_text(encoding="utf-8")
@@ -107,6 +134,9 @@ def run_page(page, programs):
                 continue
             wrong += 1
             print(f"{page}:{number}: $ {command}\n", "\n".join(said), f"\nexit status {status}; the page says\n", "\n".join(expected))
+        for name in different_pictures(page, text, shell.work):
+            wrong += 1
+            print(f"{page}: the commands make another {name}; copy theirs")
         shell.end()
     return wrong
 
