@@ -2,10 +2,11 @@
 // stele::lab.
 //
 // stele/stele.h does not include this header. `stele trace` has the same functions. A trace is in
-// JSON lines or in the binary form, and may be compressed with gzip or zstd: its bytes tell.
+// JSON lines or in the binary form, and may be compressed with gzip or zstd. Readers recognize the
+// form by the first bytes.
 // Errors:    InvalidArgument for a wrong record, unless `skips_bad`, for a damaged header, and for
-//            more than 10,000 tables; Unimplemented for a version of the future; errors of the file
-//            system. Damaged blocks of the binary form are always skipped and counted.
+//            more than 10,000 tables; Unimplemented for a newer version of the format; errors of
+//            the file system. Damaged blocks of the binary form are always skipped and counted.
 // Threads:   one thread per call; a TraceInfo is thread-compatible.
 // Memory:    at most 80 MiB, unless a record has more.
 #pragma once
@@ -35,7 +36,7 @@ struct TraceInfo {
   struct Row {
     std::string table = {}, row = {};
     uint64_t records = 0;
-    bool is_exact = true;  // false: it has at least so many
+    bool is_exact = true;  // false: it has at least `records` operations
   };
   struct Tag {
     std::string tag = {};
@@ -44,7 +45,7 @@ struct TraceInfo {
 
   std::string path = {};
   uint64_t file_bytes = 0;
-  uint64_t sample = 1;  // one operation in so many was recorded
+  uint64_t sample = 1;  // the trace has 1 in `sample` operations
   uint64_t records = 0;
   int64_t from_micros = 0, to_micros = 0;   // when operations began, since the epoch
   uint64_t skipped = 0;                     // wrong records, or damaged blocks
