@@ -17,8 +17,8 @@ bool IsBelow(const std::filesystem::path& directory, const std::filesystem::path
          directory.end();
 }
 
-// Follows links, also to a file that does not exist.
-std::filesystem::path LinkedFile(std::filesystem::path path) {
+// Returns the file that a path links to, also if it does not exist.
+std::filesystem::path FollowLinks(std::filesystem::path path) {
   constexpr int kLinksMax = 40;  // as the kernel
   std::error_code error;
   for (int i = 0; i < kLinksMax && std::filesystem::is_symlink(path, error); ++i)
@@ -40,7 +40,7 @@ bool IsInside(const std::string& directory, const std::string& output) {
   const std::filesystem::path absolute = std::filesystem::absolute(output, error);
   if (error) return false;
   const std::filesystem::path target =
-      std::filesystem::weakly_canonical(LinkedFile(absolute), error);
+      std::filesystem::weakly_canonical(FollowLinks(absolute), error);
   if (!error && IsBelow(root, target)) return true;
   const std::filesystem::path place =
       std::filesystem::weakly_canonical(absolute.parent_path(), error);
@@ -50,7 +50,7 @@ bool IsInside(const std::string& directory, const std::string& output) {
 absl::Status CheckReplaces(const std::string& output, const std::string& input) {
   std::error_code error;
   if (std::filesystem::equivalent(output, input, error))
-    return InvalidArgument("{} is a file of the input and would be replaced: name another one",
+    return InvalidArgument("{} is read by this command and would be replaced: name another one",
                            Printable(output, kShownBytesMax));
   if (!IsInside(input, output)) return absl::OkStatus();
   return InvalidArgument("{} is inside {}, which this command uses: name a file elsewhere",
@@ -59,8 +59,8 @@ absl::Status CheckReplaces(const std::string& output, const std::string& input) 
 
 }  // namespace
 
-absl::Status CheckReplacesNoInput(const std::vector<std::string>& outputs,
-                                  const std::vector<std::string>& inputs) {
+absl::Status CheckOutputsAreNotInputs(const std::vector<std::string>& outputs,
+                                      const std::vector<std::string>& inputs) {
   for (const std::string& output : outputs) {
     for (const std::string& input : inputs) {
       if (output.empty() || input.empty()) continue;

@@ -89,7 +89,7 @@ TEST_F(ImportDynamoDbTest, NeverReplacesItsInput) {
        {std::vector<std::string>{"--skip-bad", "all", "--bad-file", path},
         std::vector<std::string>{"--skip-bad", "all", "--bad-file", path, "--check"},
         std::vector<std::string>{"--report", path}, std::vector<std::string>{"-o", path}}) {
-    ExpectError(Words(path, more), 1, "is a file of the input");
+    ExpectError(Words(path, more), 1, "is read by this command");
     EXPECT_EQ(TextOf(path), text);
   }
 }

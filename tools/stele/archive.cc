@@ -65,8 +65,8 @@ absl::Status CheckDirectories(const std::string& database, const std::string& ar
                       location));
     }
   }
-  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({archive}, {database}));
-  return internal::CheckReplacesNoInput({database}, {archive});
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({archive}, {database}));
+  return internal::CheckOutputsAreNotInputs({database}, {archive});
 }
 
 // The archive keeps all cells, so it has no GC rules.
@@ -153,7 +153,7 @@ absl::Status RunArchive(Session& session, const std::vector<std::string>& args) 
   STELE_ASSIGN_OR_RETURN(const ArchiveRequest request, ParseArchiveRequest(flags));
   STELE_RETURN_IF_ERROR(CheckDirectories(session.options().database, request.directory));
   STELE_RETURN_IF_ERROR(
-      internal::CheckReplacesNoInput({session.options().output}, {request.directory}));
+      internal::CheckOutputsAreNotInputs({session.options().output}, {request.directory}));
   const auto access = request.is_dry_run ? Session::Access::kRead : Session::Access::kWrite;
   STELE_ASSIGN_OR_RETURN(Database database, session.Open(access));
   STELE_ASSIGN_OR_RETURN(Table table, database.OpenTable(request.table));

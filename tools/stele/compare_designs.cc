@@ -47,7 +47,7 @@ absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>&
   const CompareProgress progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
     bar.Set(phase, done, total);
   };
-  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput(
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(
       {options.output_path}, {options.trace_path, options.keep_directory}));
   STELE_ASSIGN_OR_RETURN(const CompareWorkload workload,
                          options.trace_path.empty()

@@ -238,7 +238,8 @@ absl::Status RunCopy(Session& session, const std::vector<std::string>& args) {
   request.destination = Normal(request.destination);
   for (const std::string& location : {request.source, request.destination}) {
     if (IsDirectory(location))
-      STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({session.options().output}, {location}));
+      STELE_RETURN_IF_ERROR(
+          internal::CheckOutputsAreNotInputs({session.options().output}, {location}));
   }
   const std::string job = JobText(request);
   CopyMarks marks(MarkPath(request, job), job);

@@ -116,7 +116,7 @@ absl::Status RunDesign(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kDesignFlags));
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   const std::vector<std::string>& words = flags.words();
-  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({session.options().output}, words));
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({session.options().output}, words));
   if (words.size() < 2) return WrongUsage("design");
   const std::vector<std::string> files(words.begin() + 1, words.end());
   const bool is_apply = words[0] == "apply";

@@ -50,7 +50,7 @@ absl::Status RunExportDynamoDb(Session& session, const std::vector<std::string>&
   if (as_json) return UsageError("export dynamodb writes DynamoDB JSON, and has no --format");
   STELE_ASSIGN_OR_RETURN(lab::DynamoDbExportOptions options, ParseExportFlags(session, flags));
   STELE_RETURN_IF_ERROR(
-      internal::CheckReplacesNoInput({session.options().output}, {options.mapping_path}));
+      internal::CheckOutputsAreNotInputs({session.options().output}, {options.mapping_path}));
   STELE_RETURN_IF_ERROR(session.CheckOutputs({options.directory}));
   STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kRead));
   Progress progress("exporting", "items", 0);

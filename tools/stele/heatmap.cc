@@ -97,7 +97,7 @@ absl::StatusOr<lab::HeatMapOptions> ParseMapOptions(const Flags& flags) {
 }
 
 // -o and --format, which may also come before the verb. The session prints to standard output.
-absl::StatusOr<MapOutput> TakeMapOutput(Session& session, const Flags& flags) {
+absl::StatusOr<MapOutput> ParseMapOutput(Session& session, const Flags& flags) {
   MapOutput output;
   STELE_ASSIGN_OR_RETURN(output.as_json, TakeOutputFlags(session, flags));
   output.path = session.options().output;
@@ -166,7 +166,7 @@ absl::Status WriteMaps(const std::vector<HeatMap>& maps, const std::vector<HeatM
     return has_one_file ? output.path : PathOfTable(output, map.parts().table);
   };
   for (const HeatMap& map : maps)
-    STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({path_of(map)}, traces));
+    STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({path_of(map)}, traces));
   if (output.ending == ".html")
     return ReplaceFile(output.path, HeatMap::ToHtml(maps, output.metric, compared));
   for (const HeatMap& map : maps) {
@@ -256,7 +256,7 @@ absl::Status FollowTraces(Session& session, const lab::HeatMapInput& input,
 absl::Status RunHeatMap(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kHeatMapFlags));
   if (flags.words().empty()) return WrongUsage("heatmap");
-  STELE_ASSIGN_OR_RETURN(const MapOutput output, TakeMapOutput(session, flags));
+  STELE_ASSIGN_OR_RETURN(const MapOutput output, ParseMapOutput(session, flags));
   STELE_ASSIGN_OR_RETURN(lab::HeatMapOptions options, ParseMapOptions(flags));
   lab::HeatMapInput input{.trace_paths = flags.words()};
   for (const std::string& path : input.trace_paths)

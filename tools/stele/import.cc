@@ -166,7 +166,8 @@ absl::Status WriteAll(const RowRules& rules, ImportSource& source, uint64_t byte
 absl::Status RunImport(Session& session, const std::vector<std::string>& args) {
   if (args.size() < 2) return WrongUsage("import");
   STELE_ASSIGN_OR_RETURN(const ImportRequest request, ParseImportRequest(args));
-  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({session.options().output}, {request.path}));
+  STELE_RETURN_IF_ERROR(
+      internal::CheckOutputsAreNotInputs({session.options().output}, {request.path}));
   STELE_ASSIGN_OR_RETURN(const InputFile file, OpenInput(request.path));
   // "table=" names a table that is also the second word of a verb.
   const std::string table_name =

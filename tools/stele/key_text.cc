@@ -25,26 +25,27 @@ bool ReadNumber(std::string_view text, int64_t* number) {
 }
 
 // Reads a number of exactly `digits` digits and removes it from the text.
-bool TakeDigits(std::string_view& text, size_t digits, int64_t* number) {
+bool ConsumeDigits(std::string_view& text, size_t digits, int64_t* number) {
   if (!AreDigits(text.substr(0, digits)) || text.size() < digits) return false;
   const bool read = ReadNumber(text.substr(0, digits), number);
   text.remove_prefix(digits);
   return read;
 }
 
-bool Take(std::string_view& text, char c) {
+bool Consume(std::string_view& text, char c) {
   if (!text.starts_with(c)) return false;
   text.remove_prefix(1);
   return true;
 }
 
 // Reads yyyy-mm-dd, or yyyymmdd if `dash` is false, as microseconds since the epoch.
-bool TakeDate(std::string_view& text, bool dash, int64_t* micros) {
+bool ConsumeDate(std::string_view& text, bool dash, int64_t* micros) {
   int64_t year = 0;
   int64_t month = 0;
   int64_t day = 0;
-  if (!TakeDigits(text, 4, &year) || (dash && !Take(text, '-')) || !TakeDigits(text, 2, &month) ||
-      (dash && !Take(text, '-')) || !TakeDigits(text, 2, &day))
+  if (!ConsumeDigits(text, 4, &year) || (dash && !Consume(text, '-')) ||
+      !ConsumeDigits(text, 2, &month) || (dash && !Consume(text, '-')) ||
+      !ConsumeDigits(text, 2, &day))
     return false;
   const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)),
                                          std::chrono::month(static_cast<unsigned>(month)),
@@ -55,15 +56,16 @@ bool TakeDate(std::string_view& text, bool dash, int64_t* micros) {
 }
 
 // Reads hh:mm:ss and up to six digits of a fraction.
-bool TakeClock(std::string_view& text, int64_t* micros) {
+bool ConsumeClock(std::string_view& text, int64_t* micros) {
   int64_t hour = 0;
   int64_t minute = 0;
   int64_t second = 0;
-  if (!TakeDigits(text, 2, &hour) || !Take(text, ':') || !TakeDigits(text, 2, &minute) ||
-      !Take(text, ':') || !TakeDigits(text, 2, &second) || hour > 23 || minute > 59 || second > 59)
+  if (!ConsumeDigits(text, 2, &hour) || !Consume(text, ':') || !ConsumeDigits(text, 2, &minute) ||
+      !Consume(text, ':') || !ConsumeDigits(text, 2, &second) || hour > 23 || minute > 59 ||
+      second > 59)
     return false;
   *micros += ((hour * 60 + minute) * 60 + second) * 1'000'000;
-  if (!Take(text, '.')) return true;
+  if (!Consume(text, '.')) return true;
   int64_t unit = 100'000;
   if (!AreDigits(text.substr(0, 1))) return false;
   for (; AreDigits(text.substr(0, 1)); text.remove_prefix(1), unit /= 10) {
@@ -74,14 +76,14 @@ bool TakeClock(std::string_view& text, int64_t* micros) {
 }
 
 // Reads "Z", "+hh:mm", "-hh:mm" or nothing.
-bool TakeOffset(std::string_view& text, int64_t* micros) {
-  if (text.empty() || Take(text, 'Z')) return true;
+bool ConsumeOffset(std::string_view& text, int64_t* micros) {
+  if (text.empty() || Consume(text, 'Z')) return true;
   const bool is_east = text[0] == '+';
   if (!is_east && text[0] != '-') return false;
   text.remove_prefix(1);
   int64_t hour = 0;
   int64_t minute = 0;
-  if (!TakeDigits(text, 2, &hour) || !Take(text, ':') || !TakeDigits(text, 2, &minute) ||
+  if (!ConsumeDigits(text, 2, &hour) || !Consume(text, ':') || !ConsumeDigits(text, 2, &minute) ||
       hour > 23 || minute > 59)
     return false;
   *micros -= (is_east ? 1 : -1) * (hour * 60 + minute) * 60'000'000;
@@ -114,11 +116,11 @@ std::string KindOfTime(std::string_view segment) {
   int64_t micros = 0;
   if (segment.size() != 8) return "";
   std::string_view date = segment;
-  if (TakeDate(date, false, &micros) && segment >= "19000101" && segment < "21000101")
+  if (ConsumeDate(date, false, &micros) && segment >= "19000101" && segment < "21000101")
     return "date";
   const std::string reversed = fmt::format("{:08}", 99'999'999 - number);
   date = reversed;
-  if (reversed >= "19000101" && reversed < "21000101" && TakeDate(date, false, &micros))
+  if (reversed >= "19000101" && reversed < "21000101" && ConsumeDate(date, false, &micros))
     return "reversed date, " + reversed;
   return "";
 }
@@ -160,10 +162,10 @@ absl::StatusOr<Timestamp> ParseTime(std::string_view text) {
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
   if (AreDigits(digits) && ReadNumber(text, &micros)) return Timestamp::FromMicros(micros);
   std::string_view rest = text;
-  bool is_time = TakeDate(rest, true, &micros);
+  bool is_time = ConsumeDate(rest, true, &micros);
   if (is_time && !rest.empty()) {
-    is_time = (Take(rest, 'T') || Take(rest, ' ')) && TakeClock(rest, &micros) &&
-              TakeOffset(rest, &micros) && rest.empty();
+    is_time = (Consume(rest, 'T') || Consume(rest, ' ')) && ConsumeClock(rest, &micros) &&
+              ConsumeOffset(rest, &micros) && rest.empty();
   }
   if (is_time) return Timestamp::FromMicros(micros);
   return internal::InvalidArgument(

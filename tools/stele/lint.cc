@@ -44,7 +44,7 @@ constexpr char kConfigFile[] = "stele-lint.yaml";
 enum class LintFormat { kText, kJson, kSarif };
 
 // --format of this verb also has sarif. -o as everywhere.
-absl::StatusOr<LintFormat> TakeLintOutput(Session& session, const Flags& flags) {
+absl::StatusOr<LintFormat> ParseLintOutput(Session& session, const Flags& flags) {
   if (flags.Find("format") != "sarif") {
     STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
     return as_json ? LintFormat::kJson : LintFormat::kText;
@@ -149,7 +149,7 @@ absl::StatusOr<lab::LintInput> ParseSources(const Flags& flags) {
 
 absl::Status RunLint(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kLintFlags));
-  STELE_ASSIGN_OR_RETURN(const LintFormat format, TakeLintOutput(session, flags));
+  STELE_ASSIGN_OR_RETURN(const LintFormat format, ParseLintOutput(session, flags));
   if (const auto id = flags.Find("explain")) {
     const auto text = lab::ExplainRule(*id);
     if (!text.ok()) return UsageError(internal::ToStd(text.status().message()));

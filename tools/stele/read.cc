@@ -29,7 +29,7 @@ struct ReadRequest {
 constexpr char kRowKeySchemaProperty[] = "row_key_schema";
 
 // Removes --decode-keys from the arguments. Returns true if it was there.
-bool TakeDecodeKeys(std::vector<std::string>* args) {
+bool ConsumeDecodeKeys(std::vector<std::string>* args) {
   return std::erase(*args, "--decode-keys") > 0;
 }
 
@@ -210,7 +210,7 @@ absl::Status PrintRows(Session& session, const std::string& table_name,
 absl::Status RunRead(Session& session, const std::vector<std::string>& words) {
   std::vector<std::string> args = words;
   ReadRequest request;
-  request.decodes_keys = TakeDecodeKeys(&args);
+  request.decodes_keys = ConsumeDecodeKeys(&args);
   if (args.empty()) return WrongUsage("read");
   STELE_ASSIGN_OR_RETURN(
       const KeyValues values,
@@ -235,7 +235,7 @@ absl::Status RunRead(Session& session, const std::vector<std::string>& words) {
 absl::Status RunLookup(Session& session, const std::vector<std::string>& words) {
   std::vector<std::string> args = words;
   ReadRequest request;
-  request.decodes_keys = TakeDecodeKeys(&args);
+  request.decodes_keys = ConsumeDecodeKeys(&args);
   if (args.size() < 2) return WrongUsage("lookup");
   STELE_ASSIGN_OR_RETURN(
       const KeyValues values,

@@ -39,7 +39,7 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
   const std::vector<std::string> outputs = {session.options().output, options.hgrm_path,
                                             options.hlog_path};
   STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
-  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput(outputs, {options.trace_path}));
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(outputs, {options.trace_path}));
   STELE_ASSIGN_OR_RETURN(
       const Database database,
       session.Open(options.writes == ReplayOptions::Writes::kSkip ? Session::Access::kRead

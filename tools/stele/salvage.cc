@@ -172,8 +172,8 @@ absl::Status RunSalvage(Session& session, const std::vector<std::string>& args) 
   const CopyRequest request{.source = args[0], .destination = args[1]};
   if (!IsDirectory(request.source) || !IsDirectory(request.destination))
     return UsageError("salvage: both DIRECTORY and NEW are directories");
-  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({session.options().output},
-                                                       {request.source, request.destination}));
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({session.options().output},
+                                                           {request.source, request.destination}));
   STELE_ASSIGN_OR_RETURN(const Database source, OpenDamaged(request.source));
   STELE_ASSIGN_OR_RETURN(const VerifyReport report, source.Verify());
   STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, source.ListTables());

@@ -83,13 +83,13 @@ absl::StatusOr<Database> Session::OpenUnlocked(const DatabaseOptions& options) {
 absl::Status Session::CheckOutputs(const std::vector<std::string>& paths) const {
   if (options_.database.empty() || options_.database == "mem:" || IsRemote(options_.database))
     return absl::OkStatus();
-  return internal::CheckReplacesNoInput(paths, {options_.database});
+  return internal::CheckOutputsAreNotInputs(paths, {options_.database});
 }
 
 absl::StatusOr<Database> Session::Open(Access access) {
   if (database_.has_value()) return *database_;
   STELE_RETURN_IF_ERROR(CheckOutputs({options_.output, options_.trace}));
-  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({options_.output}, {options_.trace}));
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({options_.output}, {options_.trace}));
   if (options_.database.empty()) {
     return UsageError("no database given: use --db DIR before the verb, or set STELE_DB");
   }

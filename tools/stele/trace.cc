@@ -89,7 +89,7 @@ absl::Status RunTrace(Session& session, const std::vector<std::string>& args) {
   const std::vector<std::string>& words = flags.words();
   if (words.size() != 2) return WrongUsage("trace");
   const std::string& path = words[1];
-  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({session.options().output}, {path}));
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({session.options().output}, {path}));
   if (words[0] == "cat" && as_json) return UsageError("trace cat always prints JSON lines");
   if (words[0] == "cat") return PrintTrace(session, path, flags.has("skip-bad"));
   if (words[0] != "info") return WrongUsage("trace");

@@ -13,7 +13,7 @@ constexpr size_t kBeginningBytes = size_t{64} << 10;
 constexpr std::string_view kSpaces = " \t\r\n";
 
 // Removes white space and, after it, `expected`.
-bool TakeToken(std::string_view& text, char expected) {
+bool ConsumeToken(std::string_view& text, char expected) {
   text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
   if (!text.starts_with(expected)) return false;
   text.remove_prefix(1);
@@ -27,14 +27,14 @@ absl::StatusOr<bool> HasArrays(const std::string& path) {
   STELE_ASSIGN_OR_RETURN(const size_t bytes, input->Read(beginning.data(), beginning.size()));
   std::string_view text = std::string_view(beginning).substr(0, bytes);
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (!TakeToken(text, '{') || !TakeToken(text, '"')) return false;
+  if (!ConsumeToken(text, '{') || !ConsumeToken(text, '"')) return false;
   const size_t end = std::min(text.find('"'), text.size());
   const std::string_view name = text.substr(0, end);
   text.remove_prefix(end);
   for (const std::string_view member : {"Count", "ScannedCount", "ConsumedCapacity"}) {
     if (name == member) return true;
   }
-  return TakeToken(text, '"') && TakeToken(text, ':') && TakeToken(text, '[');
+  return ConsumeToken(text, '"') && ConsumeToken(text, ':') && ConsumeToken(text, '[');
 }
 
 }  // namespace

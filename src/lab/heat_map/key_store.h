@@ -31,7 +31,7 @@ class KeyStore {
   void ForEach(const Visit& visit);
   // The number of known keys of a table.
   uint64_t KeysOf(uint16_t table) const;
-  // One key in so many is known.
+  // 1 in `keys_per_known_key()` keys is known.
   uint64_t keys_per_known_key() const { return uint64_t{1} << shift_; }
 
  private:

@@ -58,7 +58,7 @@ absl::Status BadItems::Close() {
   return ErrnoStatus("rename to", path_, errno);
 }
 
-bool BadItems::TakeIfBad(uint64_t position) {
+bool BadItems::SkipIfBad(uint64_t position) {
   if (next_ == positions_.size() || positions_[next_] != position) return false;
   ++next_;
   return true;

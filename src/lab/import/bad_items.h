@@ -35,7 +35,7 @@ class BadItems {
   // The first bad items, a line each: "FILE:LINE: reason".
   const std::vector<std::string>& listed() const { return listed_; }
   // True if the item at this position is bad. Positions must be asked for in ascending order.
-  bool TakeIfBad(uint64_t position);
+  bool SkipIfBad(uint64_t position);
   void StartOver() { next_ = 0; }
 
  private:

@@ -166,7 +166,7 @@ class ImportRun {
     outputs.insert(outputs.end(), {options_.bad_path, options_.mapping_path});
     for (const std::string& output : outputs) STELE_RETURN_IF_ERROR(CheckDirectory(output));
     outputs.push_back(options_.state_path);
-    return CheckReplacesNoInput(outputs, inputs);
+    return CheckOutputsAreNotInputs(outputs, inputs);
   }
 
   // Describes everything that the rows depend on, except for the contents of the files.
@@ -509,7 +509,7 @@ class ImportRun {
       STELE_ASSIGN_OR_RETURN(const bool any, file->Next());
       if (!any) break;
       if (++count % 256 == 0) ShowProgress("importing", done + file->stored_bytes());
-      if (bad_.TakeIfBad(Position(file_index, file->line_number()))) continue;
+      if (bad_.SkipIfBad(Position(file_index, file->line_number()))) continue;
       STELE_RETURN_IF_ERROR(file->status());
       STELE_RETURN_IF_ERROR(mode_->Convert(file->record(), sink, &report_));
     }

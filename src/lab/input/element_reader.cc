@@ -36,7 +36,7 @@ absl::StatusOr<int> ElementReader::Peek() {
   return static_cast<unsigned char>(buffer_[begin_]);
 }
 
-void ElementReader::Take() {
+void ElementReader::Consume() {
   if (buffer_[begin_++] == '\n') ++line_;
 }
 
@@ -44,14 +44,14 @@ absl::StatusOr<int> ElementReader::PeekToken() {
   while (true) {
     STELE_ASSIGN_OR_RETURN(const int c, Peek());
     if (!IsSpace(c)) return c;
-    Take();
+    Consume();
   }
 }
 
 absl::Status ElementReader::Expect(char expected) {
   STELE_ASSIGN_OR_RETURN(const int c, PeekToken());
   if (c != static_cast<unsigned char>(expected)) return Wrong(fmt::format("'{}'", expected));
-  Take();
+  Consume();
   return absl::OkStatus();
 }
 
@@ -63,19 +63,19 @@ void ElementReader::Append(char c, std::string* out) {
   }
 }
 
-absl::Status ElementReader::TakeString(std::string* out) {
+absl::Status ElementReader::ConsumeString(std::string* out) {
   bool is_escaped = false;
   for (bool is_first = true;; is_first = false) {
     STELE_ASSIGN_OR_RETURN(const int c, Peek());
     if (c < 0) return Wrong("the end of a string");
     Append(static_cast<char>(c), out);
-    Take();
+    Consume();
     if (c == '"' && !is_escaped && !is_first) return absl::OkStatus();
     is_escaped = c == '\\' && !is_escaped;
   }
 }
 
-absl::Status ElementReader::TakeValue(std::string* out) {
+absl::Status ElementReader::ConsumeValue(std::string* out) {
   int64_t depth = 0;
   while (true) {
     STELE_ASSIGN_OR_RETURN(const int c, Peek());
@@ -83,43 +83,43 @@ absl::Status ElementReader::TakeValue(std::string* out) {
     if (ends_scalar && !out->empty()) return absl::OkStatus();
     if (c < 0 || ends_scalar) return Wrong("a value");
     if (c == '"') {
-      STELE_RETURN_IF_ERROR(TakeString(out));
+      STELE_RETURN_IF_ERROR(ConsumeString(out));
     } else {
       depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
       Append(static_cast<char>(c), out);
-      Take();
+      Consume();
     }
     if (depth == 0 && (c == '"' || c == '}' || c == ']')) return absl::OkStatus();
   }
 }
 
-// "NAME":VALUE. The elements of an array are left for TakeElement().
-absl::Status ElementReader::TakeMember() {
+// "NAME":VALUE. The elements of an array are left for ConsumeElement().
+absl::Status ElementReader::ConsumeMember() {
   STELE_ASSIGN_OR_RETURN(int c, PeekToken());
   if (c != '"') return Wrong("the name of a member");
   member_.clear();
-  STELE_RETURN_IF_ERROR(TakeString(&member_));
+  STELE_RETURN_IF_ERROR(ConsumeString(&member_));
   member_ = member_.substr(1, member_.size() - 2);
   STELE_RETURN_IF_ERROR(Expect(':'));
   STELE_ASSIGN_OR_RETURN(c, PeekToken());
   if (c == '[') {
-    Take();
+    Consume();
     has_arrays_ = true;
     place_ = Place::kFirstElement;
     return absl::OkStatus();
   }
   std::string value;
   place_ = Place::kAfterMember;
-  return TakeValue(&value);
+  return ConsumeValue(&value);
 }
 
-absl::Status ElementReader::TakeElement() {
+absl::Status ElementReader::ConsumeElement() {
   STELE_ASSIGN_OR_RETURN(const int c, PeekToken());
   if (c != '{') return Wrong("an object");
   element_line_ = line_;
   is_too_long_ = false;
   text_.clear();
-  STELE_RETURN_IF_ERROR(TakeValue(&text_));
+  STELE_RETURN_IF_ERROR(ConsumeValue(&text_));
   text_bytes_ = text_.size();
   text_.append(padding_bytes_, '\0');
   place_ = Place::kAfterElement;
@@ -144,22 +144,22 @@ absl::StatusOr<bool> ElementReader::Next() {
       case Place::kAfterMember:
         if (c == '}') {
           if (!has_arrays_) return Wrong("an array of items before the end of the document");
-          Take();
+          Consume();
           place_ = Place::kDocument;
           break;
         }
         if (!is_first) STELE_RETURN_IF_ERROR(Expect(','));
-        STELE_RETURN_IF_ERROR(TakeMember());
+        STELE_RETURN_IF_ERROR(ConsumeMember());
         break;
       case Place::kFirstElement:
       case Place::kAfterElement:
         if (c == ']') {
-          Take();
+          Consume();
           place_ = Place::kAfterMember;
           break;
         }
         if (!is_first) STELE_RETURN_IF_ERROR(Expect(','));
-        STELE_RETURN_IF_ERROR(TakeElement());
+        STELE_RETURN_IF_ERROR(ConsumeElement());
         return true;
     }
   }

@@ -43,15 +43,15 @@ class ElementReader {
   absl::Status Wrong(std::string_view expected) const;
   // Returns the next byte without taking it, or -1 at the end.
   absl::StatusOr<int> Peek();
-  void Take();
+  void Consume();
   // The same, after white space.
   absl::StatusOr<int> PeekToken();
   absl::Status Expect(char expected);
   // Takes a value. Appends its bytes to `out`, up to the limit.
-  absl::Status TakeValue(std::string* out);
-  absl::Status TakeString(std::string* out);
-  absl::Status TakeMember();
-  absl::Status TakeElement();
+  absl::Status ConsumeValue(std::string* out);
+  absl::Status ConsumeString(std::string* out);
+  absl::Status ConsumeMember();
+  absl::Status ConsumeElement();
   void Append(char c, std::string* out);
 
   const std::unique_ptr<InputFile> file_;

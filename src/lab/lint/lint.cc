@@ -110,7 +110,7 @@ class LintRun {
       const std::vector<std::string> read = design_->Files();
       files.insert(files.end(), read.begin(), read.end());
     }
-    return CheckReplacesNoInput(options_.output_paths, files);
+    return CheckOutputsAreNotInputs(options_.output_paths, files);
   }
 
   // The more specific settings replace the others.

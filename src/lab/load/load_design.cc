@@ -106,7 +106,7 @@ class LoadRun {
     for (const RecordInput& input : inputs_) inputs.push_back(input.path());
     std::vector<std::string> outputs = options_.output_paths;
     outputs.push_back(options_.bad_path);
-    return CheckReplacesNoInput(outputs, inputs);
+    return CheckOutputsAreNotInputs(outputs, inputs);
   }
 
   void ChooseTimes() {

@@ -7,7 +7,7 @@
 #include "io/output_path.h"
 #include "lab/design/map_fields.h"
 #include "lab/design/row_mapping.h"
-#include "lab/load/query_use.h"
+#include "lab/load/query_inputs.h"
 #include "lab/records/record_input.h"
 #include "stele/lab/load.h"
 
@@ -64,12 +64,12 @@ class EvenSample {
   uint64_t period_ = 1;
 };
 
-// Reads the records that the first use, and all others, can use.
+// Reads the records that all queries can use.
 class QueryRecordsReader {
  public:
-  QueryRecordsReader(std::vector<QueryUse> uses, const QueryRecordsOptions& options)
-      : uses_(std::move(uses)), options_(options) {
-    for (const QueryUse& use : uses_) use.AddFieldsTo(&fields_);
+  QueryRecordsReader(std::vector<QueryInputs> queries, const QueryRecordsOptions& options)
+      : queries_(std::move(queries)), options_(options) {
+    for (const QueryInputs& query : queries_) query.AddFieldsTo(&fields_);
   }
 
   absl::StatusOr<QueryRecords> Read() {
@@ -77,7 +77,7 @@ class QueryRecordsReader {
     if (fields_.empty()) return QueryRecords{.usable = 1, .records = {{}}};
     absl::Status first;
     for (const DesignInput& input : model().inputs) {
-      if (!uses_[0].UsesInput(input.name)) continue;
+      if (!queries_[0].UsesInput(input.name)) continue;
       const auto files = RecordInput::FindOf(model(), input, options_.inputs);
       if (!files.ok()) {
         if (first.ok()) first = files.status();
@@ -93,20 +93,20 @@ class QueryRecordsReader {
   }
 
  private:
-  const DesignModel& model() const { return uses_[0].model(); }
-  std::string query_name() const { return Printable(uses_[0].query().name); }
-  std::string table_name() const { return Printable(uses_[0].table().name); }
+  const DesignModel& model() const { return queries_[0].model(); }
+  std::string query_name() const { return Printable(queries_[0].query().name); }
+  std::string table_name() const { return Printable(queries_[0].table().name); }
 
   absl::Status CheckOutputs() const {
     std::vector<std::string> files;
-    for (const QueryUse& use : uses_) {
-      files.push_back(use.model().file);
-      for (const DesignInput& input : use.model().inputs) {
-        const auto found = RecordInput::FindOf(use.model(), input, options_.inputs);
+    for (const QueryInputs& query : queries_) {
+      files.push_back(query.model().file);
+      for (const DesignInput& input : query.model().inputs) {
+        const auto found = RecordInput::FindOf(query.model(), input, options_.inputs);
         if (found.ok()) files.push_back(found->path());
       }
     }
-    return CheckReplacesNoInput(options_.output_paths, files);
+    return CheckOutputsAreNotInputs(options_.output_paths, files);
   }
 
   absl::Status NothingUsable(const std::string& input) const {
@@ -129,7 +129,7 @@ class QueryRecordsReader {
         if (!any) break;
         if (++count % kProgressPeriod == 0 && options_.progress)
           options_.progress("reading", done + reader->stored_bytes(), input.stored_bytes());
-        TakeRecord(input.file_name(file), *reader, &sample);
+        AddRecord(input.file_name(file), *reader, &sample);
       }
       done += reader->stored_bytes();
     }
@@ -139,13 +139,13 @@ class QueryRecordsReader {
   }
 
   // A record that is no row of the table is not counted.
-  void TakeRecord(const std::string& file, const RecordReader& reader, EvenSample* sample) {
+  void AddRecord(const std::string& file, const RecordReader& reader, EvenSample* sample) {
     absl::Status status = reader.status();
     if (status.ok()) {
       const auto selects = [&](const DesignRow& row) {
         return row.input == found_.input && Selects(row, reader.fields());
       };
-      const std::vector<DesignRow>& rows = uses_[0].table().rows;
+      const std::vector<DesignRow>& rows = queries_[0].table().rows;
       if (std::none_of(rows.begin(), rows.end(), selects)) return;
       auto record = UsableRecord(reader.fields());
       if (record.ok()) return sample->Add(*std::move(record));
@@ -160,11 +160,12 @@ class QueryRecordsReader {
     Design::Record record;
     for (const std::string& field : fields_)
       if (const auto text = source.Text(field)) record.emplace(field, *text);
-    for (const QueryUse& use : uses_) STELE_RETURN_IF_ERROR(use.Check(source, MapFields(record)));
+    for (const QueryInputs& query : queries_)
+      STELE_RETURN_IF_ERROR(query.Check(source, MapFields(record)));
     return record;
   }
 
-  const std::vector<QueryUse> uses_;
+  const std::vector<QueryInputs> queries_;
   std::set<std::string, std::less<>> fields_;
   const QueryRecordsOptions& options_;
   QueryRecords found_;
@@ -180,16 +181,16 @@ namespace lab {
 absl::StatusOr<QueryRecords> ReadQueryRecords(const Design& design, std::string_view table,
                                               std::string_view query,
                                               const QueryRecordsOptions& options) {
-  using internal::lab::QueryUse;
-  std::vector<QueryUse> uses;
-  STELE_ASSIGN_OR_RETURN(QueryUse use, QueryUse::Find(design, table, query));
-  STELE_RETURN_IF_ERROR(internal::lab::CheckGiven(use.model(), options.inputs));
-  uses.push_back(std::move(use));
+  using internal::lab::QueryInputs;
+  std::vector<QueryInputs> queries;
+  STELE_ASSIGN_OR_RETURN(QueryInputs first, QueryInputs::Find(design, table, query));
+  STELE_RETURN_IF_ERROR(internal::lab::CheckGiven(first.model(), options.inputs));
+  queries.push_back(std::move(first));
   for (const auto& [other, other_table] : options.others) {
-    STELE_ASSIGN_OR_RETURN(QueryUse other_use, QueryUse::Find(other, other_table, query));
-    uses.push_back(std::move(other_use));
+    STELE_ASSIGN_OR_RETURN(QueryInputs same_query, QueryInputs::Find(other, other_table, query));
+    queries.push_back(std::move(same_query));
   }
-  return internal::lab::QueryRecordsReader(std::move(uses), options).Read();
+  return internal::lab::QueryRecordsReader(std::move(queries), options).Read();
 }
 
 }  // namespace lab

@@ -46,12 +46,12 @@ class LabJsonParser {
   absl::Status Wrong() const {
     return internal::InvalidArgument("offset {} of the value is not lab JSON", at_);
   }
-  bool Take(char expected) {
+  bool Consume(char expected) {
     if (at_ == text_.size() || text_[at_] != expected) return false;
     ++at_;
     return true;
   }
-  bool TakeWord(std::string_view word) {
+  bool ConsumeWord(std::string_view word) {
     if (!text_.substr(at_).starts_with(word)) return false;
     at_ += word.size();
     return true;
@@ -73,11 +73,11 @@ class LabJsonParser {
         break;
     }
     for (const std::string_view word : {"true", "false"}) {
-      if (!TakeWord(word)) continue;
+      if (!ConsumeWord(word)) continue;
       item_.Begin(name, AttributeType::kBool, word);
       return absl::OkStatus();
     }
-    if (TakeWord("null")) {
+    if (ConsumeWord("null")) {
       item_.Begin(name, AttributeType::kNull);
       return absl::OkStatus();
     }
@@ -96,7 +96,7 @@ class LabJsonParser {
 
   absl::StatusOr<std::string> ParseString() {
     std::string text;
-    if (!Take('"')) return Wrong();
+    if (!Consume('"')) return Wrong();
     while (at_ < text_.size() && text_[at_] != '"') {
       if (static_cast<unsigned char>(text_[at_]) < 0x20) return Wrong();
       if (text_[at_] != '\\') {
@@ -104,19 +104,19 @@ class LabJsonParser {
         continue;
       }
       ++at_;
-      const std::optional<char> escaped = TakeEscape();
+      const std::optional<char> escaped = ConsumeEscape();
       if (!escaped.has_value()) return Wrong();
       text.push_back(*escaped);
     }
-    if (!Take('"') || !IsUtf8(text)) return Wrong();
+    if (!Consume('"') || !IsUtf8(text)) return Wrong();
     return text;
   }
 
   // Only AppendJsonString's escapes.
-  std::optional<char> TakeEscape() {
-    if (Take('"')) return '"';
-    if (Take('\\')) return '\\';
-    if (!TakeWord("u00") || text_.size() < at_ + 2) return std::nullopt;
+  std::optional<char> ConsumeEscape() {
+    if (Consume('"')) return '"';
+    if (Consume('\\')) return '\\';
+    if (!ConsumeWord("u00") || text_.size() < at_ + 2) return std::nullopt;
     int code = 0;
     for (const char digit : text_.substr(at_, 2)) {
       const size_t value = std::string_view("0123456789abcdef").find(digit);
@@ -129,41 +129,42 @@ class LabJsonParser {
   }
 
   absl::Status ParseList(std::string_view name, int depth) {
-    if (depth == kNestingMax || !Take('[')) return Wrong();
+    if (depth == kNestingMax || !Consume('[')) return Wrong();
     const uint32_t index = item_.Begin(name, AttributeType::kList);
-    if (!Take(']')) {
+    if (!Consume(']')) {
       do {
         STELE_RETURN_IF_ERROR(ParseValue({}, depth + 1));
-      } while (Take(','));
-      if (!Take(']')) return Wrong();
+      } while (Consume(','));
+      if (!Consume(']')) return Wrong();
     }
     item_.End(index);
     return absl::OkStatus();
   }
 
   absl::Status ParseObject(std::string_view name, int depth) {
-    if (!Take('{')) return Wrong();
+    if (!Consume('{')) return Wrong();
     for (const AttributeType type : {AttributeType::kStringSet, AttributeType::kNumberSet,
                                      AttributeType::kBinarySet, AttributeType::kBinary}) {
-      if (!TakeWord(fmt::format("\"{}\":", SetMark(type)))) continue;
+      if (!ConsumeWord(fmt::format("\"{}\":", SetMark(type)))) continue;
       STELE_RETURN_IF_ERROR(type == AttributeType::kBinary ? ParseBinary(name)
                                                            : ParseSet(name, type));
-      return Take('}') ? absl::OkStatus() : Wrong();
+      return Consume('}') ? absl::OkStatus() : Wrong();
     }
     if (depth == kNestingMax) return Wrong();
     const uint32_t index = item_.Begin(name, AttributeType::kMap);
     std::optional<std::string> previous;
-    if (!Take('}')) {
+    if (!Consume('}')) {
       do {
         STELE_ASSIGN_OR_RETURN(std::string key, ParseString());
         const bool is_marked = key.starts_with('$');
-        if ((previous && *previous >= key) || (is_marked && !key.starts_with("$$")) || !Take(':'))
+        if ((previous && *previous >= key) || (is_marked && !key.starts_with("$$")) ||
+            !Consume(':'))
           return Wrong();
         previous = key;
         if (is_marked) key.erase(0, 1);
         STELE_RETURN_IF_ERROR(ParseValue(item_.Keep(std::move(key)), depth + 1));
-      } while (Take(','));
-      if (!Take('}')) return Wrong();
+      } while (Consume(','));
+      if (!Consume('}')) return Wrong();
     }
     item_.End(index);
     return absl::OkStatus();
@@ -178,7 +179,7 @@ class LabJsonParser {
   }
 
   absl::Status ParseSet(std::string_view name, AttributeType type) {
-    if (!Take('[')) return Wrong();
+    if (!Consume('[')) return Wrong();
     const uint32_t index = item_.Begin(name, type);
     do {
       const uint32_t member = item_.size();
@@ -189,8 +190,8 @@ class LabJsonParser {
           found !=
               (type == AttributeType::kStringSet ? AttributeType::kString : AttributeType::kNumber))
         return Wrong();
-    } while (Take(','));
-    if (!Take(']')) return Wrong();
+    } while (Consume(','));
+    if (!Consume(']')) return Wrong();
     item_.End(index);
     return absl::OkStatus();
   }

@@ -84,7 +84,7 @@ absl::Status DelimitedRecords::Divide() {
   size_t offset = 0;
   while (true) {
     if (delimiter_ == ',' && offset < text_.size() && text_[offset] == '"') {
-      STELE_RETURN_IF_ERROR(TakeQuoted(&offset));
+      STELE_RETURN_IF_ERROR(ConsumeQuoted(&offset));
     } else {
       const size_t end = std::min(text_.find(delimiter_, offset), text_.size());
       const std::string_view field = text_.substr(offset, end - offset);
@@ -102,7 +102,7 @@ absl::Status DelimitedRecords::Divide() {
 }
 
 // Takes a field that begins with a quote, to its closing quote.
-absl::Status DelimitedRecords::TakeQuoted(size_t* offset) {
+absl::Status DelimitedRecords::ConsumeQuoted(size_t* offset) {
   const size_t begin = unquoted_.size();
   size_t i = *offset + 1;
   while (true) {

@@ -53,7 +53,7 @@ class DelimitedRecords : public RecordReader, private FieldSource {
   // Reads one record, and divides it.
   absl::StatusOr<bool> Read();
   absl::Status Divide();
-  absl::Status TakeQuoted(size_t* offset);
+  absl::Status ConsumeQuoted(size_t* offset);
   // Appends the next line to the record. Returns false at the end.
   absl::StatusOr<bool> ReadOn();
   std::string_view FieldAt(size_t index) const;

@@ -39,7 +39,7 @@ class ObjectParser {
   absl::Status Parse() {
     if (!IsUtf8(json_)) return InvalidArgument("not JSON: the text is not UTF-8");
     SkipSpace();
-    if (!Take('{')) return InvalidArgument("not a JSON object");
+    if (!Consume('{')) return InvalidArgument("not a JSON object");
     STELE_RETURN_IF_ERROR(ParseMembers(0, 1));
     SkipSpace();
     return at_ == json_.size() ? absl::OkStatus() : Wrong("the end of the line");
@@ -50,19 +50,19 @@ class ObjectParser {
     return InvalidArgument("byte {}: not JSON: {} is expected", at_ + 1, expected);
   }
   char Peek() const { return at_ < json_.size() ? json_[at_] : '\0'; }
-  bool Take(char expected) {
+  bool Consume(char expected) {
     if (at_ == json_.size() || json_[at_] != expected) return false;
     ++at_;
     return true;
   }
-  bool TakeWord(std::string_view word) {
+  bool ConsumeWord(std::string_view word) {
     if (!json_.substr(at_).starts_with(word)) return false;
     at_ += word.size();
     return true;
   }
   void SkipSpace() { at_ = std::min(json_.find_first_not_of(" \t\r\n", at_), json_.size()); }
   // Returns false if there is no digit.
-  bool TakeDigits() {
+  bool ConsumeDigits() {
     const size_t begin = at_;
     while (Peek() >= '0' && Peek() <= '9') ++at_;
     return at_ > begin;
@@ -71,25 +71,25 @@ class ObjectParser {
   // The members of an object, after its brace. `begin` is the index of the first one.
   absl::Status ParseMembers(uint32_t begin, size_t depth) {
     SkipSpace();
-    if (Take('}')) return absl::OkStatus();
+    if (Consume('}')) return absl::OkStatus();
     do {
       SkipSpace();
       std::string_view name;
       STELE_RETURN_IF_ERROR(ParseString(&name));
       SkipSpace();
-      if (!Take(':')) return Wrong("':'");
+      if (!Consume(':')) return Wrong("':'");
       STELE_RETURN_IF_ERROR(ParseValue(name, depth));
-    } while (Take(','));
-    return Take('}') ? CheckNames(begin) : Wrong("',' or '}'");
+    } while (Consume(','));
+    return Consume('}') ? CheckNames(begin) : Wrong("',' or '}'");
   }
 
   absl::Status ParseElements(size_t depth) {
     SkipSpace();
-    if (Take(']')) return absl::OkStatus();
+    if (Consume(']')) return absl::OkStatus();
     do {
       STELE_RETURN_IF_ERROR(ParseValue({}, depth));
-    } while (Take(','));
-    return Take(']') ? absl::OkStatus() : Wrong("',' or ']'");
+    } while (Consume(','));
+    return Consume(']') ? absl::OkStatus() : Wrong("',' or ']'");
   }
 
   // A value, with the white space around it.
@@ -101,11 +101,11 @@ class ObjectParser {
       std::string_view text;
       STELE_RETURN_IF_ERROR(ParseString(&text));
       item_.Begin(name, AttributeType::kString, text);
-    } else if (TakeWord("true")) {
+    } else if (ConsumeWord("true")) {
       item_.Begin(name, AttributeType::kBool, "true");
-    } else if (TakeWord("false")) {
+    } else if (ConsumeWord("false")) {
       item_.Begin(name, AttributeType::kBool, "false");
-    } else if (TakeWord("null")) {
+    } else if (ConsumeWord("null")) {
       item_.Begin(name, AttributeType::kNull);
     } else {
       STELE_RETURN_IF_ERROR(ParseNumber(name));
@@ -116,8 +116,8 @@ class ObjectParser {
 
   absl::Status ParseNested(std::string_view name, size_t depth) {
     if (depth > kJsonItemDepthMax) return InvalidArgument("more than {} levels", kJsonItemDepthMax);
-    const bool is_map = Take('{');
-    if (!is_map) Take('[');
+    const bool is_map = Consume('{');
+    if (!is_map) Consume('[');
     const uint32_t index = item_.Begin(name, is_map ? AttributeType::kMap : AttributeType::kList);
     STELE_RETURN_IF_ERROR(is_map ? ParseMembers(index + 1, depth) : ParseElements(depth));
     item_.End(index);
@@ -127,12 +127,12 @@ class ObjectParser {
   // Keeps the text of the number.
   absl::Status ParseNumber(std::string_view name) {
     const size_t begin = at_;
-    Take('-');
-    if (!Take('0') && !TakeDigits()) return Wrong("a value");
-    if (Take('.') && !TakeDigits()) return Wrong("a digit");
-    if (Take('e') || Take('E')) {
-      if (!Take('+')) Take('-');
-      if (!TakeDigits()) return Wrong("a digit");
+    Consume('-');
+    if (!Consume('0') && !ConsumeDigits()) return Wrong("a value");
+    if (Consume('.') && !ConsumeDigits()) return Wrong("a digit");
+    if (Consume('e') || Consume('E')) {
+      if (!Consume('+')) Consume('-');
+      if (!ConsumeDigits()) return Wrong("a digit");
     }
     item_.Begin(name, AttributeType::kNumber, json_.substr(begin, at_ - begin));
     return absl::OkStatus();
@@ -140,7 +140,7 @@ class ObjectParser {
 
   // `text` is a part of the source, or, if it had escapes, kept by the item.
   absl::Status ParseString(std::string_view* text) {
-    if (!Take('"')) return Wrong("'\"'");
+    if (!Consume('"')) return Wrong("'\"'");
     const size_t begin = at_;
     std::string unescaped;
     bool has_escapes = false;
@@ -149,7 +149,7 @@ class ObjectParser {
              static_cast<unsigned char>(json_[at_]) >= 0x20)
         ++at_;
       if (Peek() != '"' && Peek() != '\\') return Wrong("'\"'");
-      if (Take('"')) {
+      if (Consume('"')) {
         if (!has_escapes) *text = json_.substr(begin, at_ - 1 - begin);
         if (!has_escapes) return absl::OkStatus();
         unescaped.append(json_.substr(copied, at_ - 1 - copied));
@@ -159,13 +159,13 @@ class ObjectParser {
       has_escapes = true;
       unescaped.append(json_.substr(copied, at_ - copied));
       ++at_;
-      STELE_RETURN_IF_ERROR(TakeEscape(&unescaped));
+      STELE_RETURN_IF_ERROR(ConsumeEscape(&unescaped));
       copied = at_;
     }
   }
 
   // The part of an escape after the backslash.
-  absl::Status TakeEscape(std::string* out) {
+  absl::Status ConsumeEscape(std::string* out) {
     constexpr std::string_view kNames = "\"\\/bfnrt";
     constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
     const size_t place = at_ < json_.size() ? kNames.find(json_[at_]) : std::string_view::npos;
@@ -175,10 +175,10 @@ class ObjectParser {
       return absl::OkStatus();
     }
     uint32_t code = 0;
-    if (!Take('u') || !TakeHex(&code)) return Wrong("an escape");
+    if (!Consume('u') || !ConsumeHex(&code)) return Wrong("an escape");
     if (code >= kFirstSurrogate && code < kAfterSurrogates) {
       uint32_t low = 0;
-      if (code >= kFirstLowSurrogate || !TakeWord("\\u") || !TakeHex(&low) ||
+      if (code >= kFirstLowSurrogate || !ConsumeWord("\\u") || !ConsumeHex(&low) ||
           low < kFirstLowSurrogate || low >= kAfterSurrogates)
         return Wrong("a pair of surrogates");
       code = 0x10000 + ((code - kFirstSurrogate) << 10) + (low - kFirstLowSurrogate);
@@ -187,7 +187,7 @@ class ObjectParser {
     return absl::OkStatus();
   }
 
-  bool TakeHex(uint32_t* code) {
+  bool ConsumeHex(uint32_t* code) {
     for (int i = 0; i < 4; ++i, ++at_) {
       const char c = Peek();
       const char lower = static_cast<char>(c | 0x20);

@@ -36,7 +36,7 @@ ShardedKey MakeShardedKey(std::string rest, std::string_view digits) {
 }
 
 // Removes one of `endings`.
-bool TakeEnding(std::string_view& text, std::initializer_list<std::string_view> endings) {
+bool ConsumeSuffix(std::string_view& text, std::initializer_list<std::string_view> endings) {
   for (const std::string_view ending : endings) {
     if (!text.ends_with(ending)) continue;
     text.remove_suffix(ending.size());
@@ -74,10 +74,10 @@ bool IsPartOfValue(std::string_view key) {
   const size_t all = key.size();
   while (!key.empty() && IsKeyDigit(key.back())) key.remove_suffix(1);
   if (key.size() == all) return false;
-  TakeEnding(key, {"#", "_", "-"});
+  ConsumeSuffix(key, {"#", "_", "-"});
   const std::string lower = Lower(key.substr(key.size() - std::min<size_t>(key.size(), 5)));
   std::string_view rest = lower;
-  return TakeEnding(rest, {"part", "chunk", "piece"});
+  return ConsumeSuffix(rest, {"part", "chunk", "piece"});
 }
 
 bool IsObjectAddress(std::string_view text) {

@@ -60,8 +60,8 @@ std::string EscapedForString(std::string_view bytes) {
 // Follows the text of a filter, and knows whether it is in a string, and in which one.
 class FilterScanner {
  public:
-  void Take(std::string_view literal) {
-    for (const char c : literal) Take(c);
+  void Consume(std::string_view literal) {
+    for (const char c : literal) Consume(c);
   }
 
   // Appends the text of a field at this place.
@@ -83,8 +83,8 @@ class FilterScanner {
  private:
   bool in_regex() const { return word_.ends_with("_regex"); }
 
-  void Take(char c) {
-    if (in_string_) return TakeInString(c);
+  void Consume(char c) {
+    if (in_string_) return ConsumeInString(c);
     if (c == '"') {
       in_string_ = true;
       after_backslash_ = in_quotation_ = false;
@@ -96,7 +96,7 @@ class FilterScanner {
   }
 
   // `escape_bytes_` counts the bytes that an escape still has: \n has one more, and \xNN three.
-  void TakeInString(char c) {
+  void ConsumeInString(char c) {
     if (escape_bytes_ == 0) {
       if (c == '"') {
         in_string_ = false;
@@ -104,19 +104,19 @@ class FilterScanner {
         escape_bytes_ = 1;
         hex_.clear();
       } else {
-        TakeRegexByte(c);
+        ConsumeRegexByte(c);
       }
       return;
     }
     --escape_bytes_;
-    if (hex_.empty() && c != 'x') return TakeRegexByte(c);
+    if (hex_.empty() && c != 'x') return ConsumeRegexByte(c);
     hex_ += c;
     if (hex_ == "x") escape_bytes_ = 2;
-    if (escape_bytes_ == 0) TakeRegexByte(ByteOfHex(std::string_view(hex_).substr(1)));
+    if (escape_bytes_ == 0) ConsumeRegexByte(ByteOfHex(std::string_view(hex_).substr(1)));
   }
 
   // \Q begins a quotation, which ends with \E.
-  void TakeRegexByte(char c) {
+  void ConsumeRegexByte(char c) {
     if (after_backslash_ && (c == 'Q' || c == 'E')) in_quotation_ = c == 'Q';
     after_backslash_ = c == '\\' && !after_backslash_;
   }
@@ -137,7 +137,7 @@ absl::StatusOr<std::string> FilterText(const Template& filter, const FilterField
   FilterScanner scanner;
   for (const Template::Piece& piece : filter.pieces()) {
     if (!piece.is_field) {
-      scanner.Take(piece.text);
+      scanner.Consume(piece.text);
       text += piece.text;
       continue;
     }

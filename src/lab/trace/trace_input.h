@@ -33,7 +33,7 @@ class TraceInput {
 
   // The line of the last record, or its number among the operations of the binary form; from 1.
   uint64_t number() const { return lines_ != nullptr ? lines_->line_number() : number_; }
-  // One operation in so many was recorded. Known after the first Next().
+  // The trace records 1 in `sample()` operations. Known after the first Next().
   uint64_t sample() const {
     return lines_ != nullptr ? lines_->sample() : blocks_->header().sample;
   }

@@ -34,7 +34,7 @@ class TraceLines {
   // The line of the last record, from 1, and its size.
   uint64_t line_number() const { return line_.number; }
   size_t line_bytes() const { return line_.text.size(); }
-  // One operation in so many was recorded.
+  // The trace records 1 in `sample()` operations.
   uint64_t sample() const { return sample_; }
   uint64_t skipped() const { return skipped_; }
   // Returns `status` with the path and this line before its text.

@@ -37,7 +37,7 @@ struct Character {
 };
 
 // Removes the first character of text, or one byte that is not UTF-8.
-Character TakeCharacter(std::string_view* text) {
+Character ConsumeCharacter(std::string_view* text) {
   const auto first = static_cast<unsigned char>(text->front());
   const size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
   Character character = {.bytes = text->substr(0, length)};
@@ -71,7 +71,7 @@ size_t ColumnsOf(const Character& character) {
 
 std::string ShownText(std::string_view bytes) {
   std::string text;
-  while (!bytes.empty()) text += TextOf(TakeCharacter(&bytes));
+  while (!bytes.empty()) text += TextOf(ConsumeCharacter(&bytes));
   return text;
 }
 
@@ -81,7 +81,7 @@ void AppendShownJson(std::string_view text, std::string* out) {
   };
   out->push_back('"');
   while (!text.empty()) {
-    const Character character = TakeCharacter(&text);
+    const Character character = ConsumeCharacter(&text);
     if (character.code == '"' || character.code == '\\') {
       out->push_back('\\');
       out->append(character.bytes);
@@ -99,7 +99,7 @@ void AppendShownJson(std::string_view text, std::string* out) {
 
 size_t ShownColumns(std::string_view bytes) {
   size_t columns = 0;
-  while (!bytes.empty()) columns += ColumnsOf(TakeCharacter(&bytes));
+  while (!bytes.empty()) columns += ColumnsOf(ConsumeCharacter(&bytes));
   return columns;
 }
 
@@ -109,7 +109,7 @@ std::string ShownText(std::string_view bytes, size_t columns) {
   std::string text;
   size_t used = 0;
   while (!bytes.empty()) {
-    const Character character = TakeCharacter(&bytes);
+    const Character character = ConsumeCharacter(&bytes);
     used += ColumnsOf(character);
     if (used + 1 > columns) break;
     text += TextOf(character);

@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kSecondMicros = 1'000'000;
 
 // Removes `width` digits from the front of `text`.
-std::optional<int> TakeDigits(std::string_view& text, size_t width) {
+std::optional<int> ConsumeDigits(std::string_view& text, size_t width) {
   if (text.size() < width) return std::nullopt;
   int number = 0;
   for (size_t i = 0; i < width; ++i) {
@@ -20,22 +20,22 @@ std::optional<int> TakeDigits(std::string_view& text, size_t width) {
   return number;
 }
 
-bool TakeCharacter(std::string_view& text, char expected) {
+bool ConsumeCharacter(std::string_view& text, char expected) {
   if (!text.starts_with(expected)) return false;
   text.remove_prefix(1);
   return true;
 }
 
 // Two numbers of two digits with a colon between them, as minutes.
-std::optional<int> TakeHoursAndMinutes(std::string_view& text, int hours_max) {
-  const auto hours = TakeDigits(text, 2);
-  if (!hours || !TakeCharacter(text, ':')) return std::nullopt;
-  const auto minutes = TakeDigits(text, 2);
+std::optional<int> ConsumeHoursAndMinutes(std::string_view& text, int hours_max) {
+  const auto hours = ConsumeDigits(text, 2);
+  if (!hours || !ConsumeCharacter(text, ':')) return std::nullopt;
+  const auto minutes = ConsumeDigits(text, 2);
   if (!minutes || *hours > hours_max || *minutes > 59) return std::nullopt;
   return *hours * 60 + *minutes;
 }
 
-std::optional<int64_t> TakeFraction(std::string_view& text) {
+std::optional<int64_t> ConsumeFraction(std::string_view& text) {
   int64_t micros = 0;
   int64_t unit = 100'000;
   size_t count = 0;
@@ -63,15 +63,15 @@ bool IsAllDigits(std::string_view text) {
 // The time of day and the offset: what follows the date.
 std::optional<int64_t> ParseTimeOfDay(std::string_view text) {
   if (text.empty()) return 0;
-  if (!TakeCharacter(text, 'T') && !TakeCharacter(text, 't') && !TakeCharacter(text, ' '))
+  if (!ConsumeCharacter(text, 'T') && !ConsumeCharacter(text, 't') && !ConsumeCharacter(text, ' '))
     return std::nullopt;
-  const auto minutes = TakeHoursAndMinutes(text, 23);
-  if (!minutes || !TakeCharacter(text, ':')) return std::nullopt;
-  const auto seconds = TakeDigits(text, 2);
+  const auto minutes = ConsumeHoursAndMinutes(text, 23);
+  if (!minutes || !ConsumeCharacter(text, ':')) return std::nullopt;
+  const auto seconds = ConsumeDigits(text, 2);
   if (!seconds || *seconds > 59) return std::nullopt;
   int64_t micros = (*minutes * int64_t{60} + *seconds) * kSecondMicros;
-  if (TakeCharacter(text, '.')) {
-    const auto fraction = TakeFraction(text);
+  if (ConsumeCharacter(text, '.')) {
+    const auto fraction = ConsumeFraction(text);
     if (!fraction) return std::nullopt;
     micros += *fraction;
   }
@@ -79,7 +79,7 @@ std::optional<int64_t> ParseTimeOfDay(std::string_view text) {
   const bool is_west = text.starts_with('-');
   if (!is_west && !text.starts_with('+')) return std::nullopt;
   text.remove_prefix(1);
-  const auto offset = TakeHoursAndMinutes(text, 23);
+  const auto offset = ConsumeHoursAndMinutes(text, 23);
   if (!offset || !text.empty()) return std::nullopt;
   return micros + (is_west ? 1 : -1) * *offset * int64_t{60} * kSecondMicros;
 }
@@ -91,11 +91,11 @@ std::optional<int64_t> ParseTimeOfAnyYear(std::string_view text) {
     if (text.size() != 10 && text.size() != 13 && text.size() != 16) return std::nullopt;
     return ParseDigits(text);
   }
-  const auto year = TakeDigits(text, 4);
-  if (!year || !TakeCharacter(text, '-')) return std::nullopt;
-  const auto month = TakeDigits(text, 2);
-  if (!month || !TakeCharacter(text, '-')) return std::nullopt;
-  const auto day = TakeDigits(text, 2);
+  const auto year = ConsumeDigits(text, 4);
+  if (!year || !ConsumeCharacter(text, '-')) return std::nullopt;
+  const auto month = ConsumeDigits(text, 2);
+  if (!month || !ConsumeCharacter(text, '-')) return std::nullopt;
+  const auto day = ConsumeDigits(text, 2);
   if (!day) return std::nullopt;
   const std::chrono::year_month_day date{std::chrono::year(*year),
                                          std::chrono::month(static_cast<unsigned>(*month)),

@@ -19,7 +19,7 @@ class OutputPathTest : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(root_); }
 
   absl::Status Check(const std::string& output, const std::string& input) const {
-    return CheckReplacesNoInput({"", root_ + output}, {"", root_ + input});
+    return CheckOutputsAreNotInputs({"", root_ + output}, {"", root_ + input});
   }
 
   std::string root_;
@@ -63,7 +63,7 @@ TEST_F(OutputPathTest, OtherFilesAreAllowed) {
   for (const char* const output : {"/b", "/new/b", "/data2", "/datax/y"})
     EXPECT_TRUE(Check(output, "/data").ok()) << output;
   EXPECT_TRUE(Check("/data/new", "/a").ok());
-  EXPECT_TRUE(CheckReplacesNoInput({"/dev/null", "/dev/stdout"}, {root_ + "/data"}).ok());
+  EXPECT_TRUE(CheckOutputsAreNotInputs({"/dev/null", "/dev/stdout"}, {root_ + "/data"}).ok());
 }
 
 }  // namespace

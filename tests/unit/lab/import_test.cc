@@ -121,7 +121,7 @@ TEST_F(ImportTest, AnOutputIsNoFileOfTheInput) {
   std::filesystem::create_hard_link(data, link);
   for (const std::string& output : {data, manifest, link}) {
     const char* const error = output == manifest ? "which this command uses"
-                                                 : "is a file of the input and would be replaced";
+                                                 : "is read by this command and would be replaced";
     DynamoDbImportOptions options = Options(fixture.path());
     options.bad_items_max = 1;
     options.only_checks = true;

@@ -123,7 +123,7 @@ TEST_F(QueryRecordsTest, ReportsWhatIsMissing) {
             std::string::npos)
       << ErrorOf("by-nothing");
   EXPECT_NE(ErrorOf("by-key", {.output_paths = {directory_.File("second.jsonl")}})
-                .find("second.jsonl is a file of the input and would be replaced"),
+                .find("second.jsonl is read by this command and would be replaced"),
             std::string::npos);
   // 12 is the JSON of a number, and a record has only texts.
   EXPECT_NE(ErrorOf("by-json").find("no record of the input"), std::string::npos);

@@ -65,7 +65,7 @@ void AddFlags(CLI::App* app, BenchOptions* options, Texts* texts) {
   app->add_option("--hlog", options->hlog_path);
 }
 
-absl::Status TakeWorkloads(const std::string& text, BenchOptions* options) {
+absl::Status ParseWorkloads(const std::string& text, BenchOptions* options) {
   const auto add = [options](std::string_view name) -> absl::Status {
     const auto found = std::find_if(Workloads().begin(), Workloads().end(),
                                     [name](const Workload& one) { return one.name == name; });
@@ -98,7 +98,7 @@ absl::Status TakeWorkloads(const std::string& text, BenchOptions* options) {
 }
 
 // Checks the flags of --design, and those that do not go with it.
-absl::Status TakeDesign(const CLI::App& app, const Texts& texts, BenchOptions* options) {
+absl::Status ParseDesignFlags(const CLI::App& app, const Texts& texts, BenchOptions* options) {
   if (app.count("--design") == 0) {
     for (const char* const flag : {"--query", "--input"}) {
       if (app.count(flag) > 0) return UsageError(fmt::format("bench: {} needs --design", flag));
@@ -131,7 +131,7 @@ absl::StatusOr<double> ParseRate(std::string_view text) {
                   internal::Printable(text)));
 }
 
-absl::Status TakeTexts(const CLI::App& app, const Texts& texts, BenchOptions* options) {
+absl::Status ParseTexts(const CLI::App& app, const Texts& texts, BenchOptions* options) {
   auto keys = KeyFormat::Parse(texts.key_format);
   if (!keys.ok()) return UsageError(internal::ToStd(keys.status().message()));
   options->keys = *std::move(keys);
@@ -155,8 +155,8 @@ absl::Status TakeTexts(const CLI::App& app, const Texts& texts, BenchOptions* op
   if (!texts.rate.empty()) {
     STELE_ASSIGN_OR_RETURN(options->rate, ParseRate(texts.rate));
   }
-  STELE_RETURN_IF_ERROR(TakeDesign(app, texts, options));
-  return options->design_path.empty() ? TakeWorkloads(texts.workloads, options) : absl::OkStatus();
+  STELE_RETURN_IF_ERROR(ParseDesignFlags(app, texts, options));
+  return options->design_path.empty() ? ParseWorkloads(texts.workloads, options) : absl::OkStatus();
 }
 
 }  // namespace
@@ -181,7 +181,7 @@ absl::StatusOr<BenchOptions> ParseBenchOptions(const std::vector<std::string>& a
   } catch (const CLI::Error& error) {
     return UsageError(fmt::format("bench: {}; \"stele help bench\" lists the flags", error.what()));
   }
-  STELE_RETURN_IF_ERROR(TakeTexts(app, texts, &options));
+  STELE_RETURN_IF_ERROR(ParseTexts(app, texts, &options));
   return options;
 }
 

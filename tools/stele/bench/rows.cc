@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kPoolBytes = uint64_t{1} << 20;
 constexpr int kWidthMax = 20;
-constexpr uint64_t kMatchingRows = 10;  // one row in so many
+constexpr uint64_t kMatchingRows = 10;  // 1 row in 10
 
 int DigitsOf(uint64_t number) { return static_cast<int>(std::to_string(number).size()); }
 

@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds kLate(1);
 constexpr std::chrono::seconds kInterval(1);
 
 // The state that the threads of a run share.
-struct Course {
+struct RunState {
   const BenchOptions& options;
   const Workload& workload;
   const Table& table;
@@ -42,20 +42,20 @@ struct Course {
 // One thread of a run.
 class Worker {
  public:
-  Worker(Course* course, uint64_t thread)
-      : course_(*course),
+  Worker(RunState* state, uint64_t thread)
+      : state_(*state),
         thread_(thread),
-        stream_(course->options.operations, course->workload, thread, &course->inserts),
-        runner_(course->options, course->workload, course->table) {}
+        stream_(state->options.operations, state->workload, thread, &state->inserts),
+        runner_(state->options, state->workload, state->table) {}
 
   void Run() {
     for (uint64_t index = 0;; ++index) {
       const SteadyClock::time_point due = DueTime(index);
       if (is_open_) std::this_thread::sleep_until(due);
       if (IsLateWarmup(due)) continue;
-      if (IsOver(due)) return;
+      if (IsFinished(due)) return;
       Measure(stream_.Next(), is_open_ ? due : SteadyClock::time_point());
-      course_.done.fetch_add(1, std::memory_order_relaxed);
+      state_.done.fetch_add(1, std::memory_order_relaxed);
     }
   }
 
@@ -65,32 +65,33 @@ class Worker {
   // Operation i belongs to thread i modulo the number of threads.
   SteadyClock::time_point DueTime(uint64_t index) const {
     if (!is_open_) return {};
-    const double number = static_cast<double>(index * course_.options.operations.threads + thread_);
-    return course_.start + std::chrono::duration_cast<SteadyClock::duration>(
-                               std::chrono::duration<double>(number / *course_.options.rate));
+    const double number = static_cast<double>(index * state_.options.operations.threads + thread_);
+    return state_.start + std::chrono::duration_cast<SteadyClock::duration>(
+                              std::chrono::duration<double>(number / *state_.options.rate));
   }
 
   // If the rate cannot be sustained, the warm-up takes at most twice its time.
   bool IsLateWarmup(SteadyClock::time_point due) const {
-    return is_open_ && due < course_.measured_from &&
-           SteadyClock::now() >= course_.measured_from + course_.options.warmup;
+    return is_open_ && due < state_.measured_from &&
+           SteadyClock::now() >= state_.measured_from + state_.options.warmup;
   }
 
-  // Also notes whether the next operation is measured. Those of the warm-up count nowhere.
+  // True if no operation is left. Also notes whether the next one is measured. Those of the warm-up
+  // count nowhere.
   // An operation of an open loop belongs to the time at which it is due.
-  bool IsOver(SteadyClock::time_point due) {
+  bool IsFinished(SteadyClock::time_point due) {
     const SteadyClock::time_point now = SteadyClock::now();
     const SteadyClock::time_point time = is_open_ ? due : now;
-    is_measured_ = time >= course_.measured_from;
+    is_measured_ = time >= state_.measured_from;
     if (!is_measured_) return false;
-    if (course_.options.operation_count.has_value()) {
-      return course_.begun.fetch_add(1, std::memory_order_relaxed) >=
-             *course_.options.operation_count;
+    if (state_.options.operation_count.has_value()) {
+      return state_.begun.fetch_add(1, std::memory_order_relaxed) >=
+             *state_.options.operation_count;
     }
-    const SteadyClock::time_point end = course_.measured_from + course_.options.duration;
+    const SteadyClock::time_point end = state_.measured_from + state_.options.duration;
     if (time >= end) return true;
     if (!is_open_) return false;
-    if (!latest_begin_.has_value()) latest_begin_ = std::max(now, end) + course_.options.duration;
+    if (!latest_begin_.has_value()) latest_begin_ = std::max(now, end) + state_.options.duration;
     if (now < *latest_begin_) return false;
     result_.counts.not_begun += NumberDue(end) - NumberDue(due);
     return true;
@@ -99,8 +100,8 @@ class Worker {
   // Returns how many operations of this thread are due before `time`.
   uint64_t NumberDue(SteadyClock::time_point time) const {
     const double operations =
-        std::chrono::duration<double>(time - course_.start).count() * *course_.options.rate;
-    const auto threads = static_cast<double>(course_.options.operations.threads);
+        std::chrono::duration<double>(time - state_.start).count() * *state_.options.rate;
+    const auto threads = static_cast<double>(state_.options.operations.threads);
     return static_cast<uint64_t>(
         std::max(0.0, std::ceil((operations - static_cast<double>(thread_)) / threads)));
   }
@@ -124,15 +125,15 @@ class Worker {
     const auto latency = static_cast<uint64_t>((end - due).count());
     result_.latencies.Record(latency);
     result_.service_times.Record(static_cast<uint64_t>((end - begin).count()));
-    if (!course_.options.hlog_path.empty())
-      result_.intervals.Record(NameOf(operation.kind), end - course_.measured_from, latency);
+    if (!state_.options.hlog_path.empty())
+      result_.intervals.Record(NameOf(operation.kind), end - state_.measured_from, latency);
   }
 
-  Course& course_;
+  RunState& state_;
   const uint64_t thread_;
   OperationStream stream_;
   OperationRunner runner_;
-  const bool is_open_ = course_.options.rate.has_value();
+  const bool is_open_ = state_.options.rate.has_value();
   bool is_measured_ = false;
   // A rate that cannot be sustained takes at most twice the time: later operations do not begin.
   std::optional<SteadyClock::time_point> latest_begin_ = {};
@@ -140,20 +141,20 @@ class Worker {
 };
 
 // Prints a line per second on a terminal, and notes the CPU time at the end of the warm-up.
-void Watch(Course* course, const std::stop_token& stop) {
+void Watch(RunState* state, const std::stop_token& stop) {
   const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
   std::mutex mutex;
   std::unique_lock lock(mutex);
   std::condition_variable_any never;
-  never.wait_until(lock, stop, course->measured_from, [] { return false; });
-  course->cpu_before = CpuSeconds();
-  uint64_t before = course->done;
+  never.wait_until(lock, stop, state->measured_from, [] { return false; });
+  state->cpu_before = CpuSeconds();
+  uint64_t before = state->done;
   for (int second = 1; !stop.stop_requested(); ++second) {
-    never.wait_until(lock, stop, course->measured_from + second * kInterval, [] { return false; });
+    never.wait_until(lock, stop, state->measured_from + second * kInterval, [] { return false; });
     if (stop.stop_requested() || !is_terminal) continue;
-    const uint64_t now = course->done;
-    std::fputs(fmt::format("{:>16} {:>4} s {:>12} operations/s\n",
-                           EscapedKey(course->workload.name), second, now - before)
+    const uint64_t now = state->done;
+    std::fputs(fmt::format("{:>16} {:>4} s {:>12} operations/s\n", EscapedKey(state->workload.name),
+                           second, now - before)
                    .c_str(),
                stderr);
     before = now;
@@ -173,19 +174,19 @@ void Merge(BenchResult* sum, BenchResult* part) {
 
 absl::StatusOr<BenchResult> RunWorkload(const BenchOptions& options, const Workload& workload,
                                         const Table& table) {
-  Course course{.options = options,
-                .workload = workload,
-                .table = table,
-                .inserts = InsertCounter(options.operations.rows),
-                .start = {},
-                .measured_from = {}};
+  RunState state{.options = options,
+                 .workload = workload,
+                 .table = table,
+                 .inserts = InsertCounter(options.operations.rows),
+                 .start = {},
+                 .measured_from = {}};
   std::vector<std::unique_ptr<Worker>> workers;
   for (uint64_t thread = 0; thread < options.operations.threads; ++thread)
-    workers.push_back(std::make_unique<Worker>(&course, thread));
-  course.cpu_before = CpuSeconds();  // and again at the end of the warm-up
-  course.start = SteadyClock::now();
-  course.measured_from = course.start + options.warmup;
-  std::jthread watch([&course](const std::stop_token& stop) { Watch(&course, stop); });
+    workers.push_back(std::make_unique<Worker>(&state, thread));
+  state.cpu_before = CpuSeconds();  // and again at the end of the warm-up
+  state.start = SteadyClock::now();
+  state.measured_from = state.start + options.warmup;
+  std::jthread watch([&state](const std::stop_token& stop) { Watch(&state, stop); });
   absl::Status started;
   {
     std::vector<std::jthread> threads;
@@ -195,7 +196,7 @@ absl::StatusOr<BenchResult> RunWorkload(const BenchOptions& options, const Workl
       started = internal::ResourceExhausted(
           "thread {} of {} could not be started: {}; use fewer --threads", threads.size() + 1,
           workers.size(), error.what());
-      course.measured_from = {};  // the others end at once
+      state.measured_from = {};  // the others end at once
     }
   }
   STELE_RETURN_IF_ERROR(started);
@@ -204,8 +205,8 @@ absl::StatusOr<BenchResult> RunWorkload(const BenchOptions& options, const Workl
   watch.request_stop();
   watch.join();
   BenchResult result{.workload = &workload};
-  result.time = end > course.measured_from ? end - course.measured_from : std::chrono::seconds(0);
-  result.cpu_seconds = std::max(0.0, cpu_after - course.cpu_before);
+  result.time = end > state.measured_from ? end - state.measured_from : std::chrono::seconds(0);
+  result.cpu_seconds = std::max(0.0, cpu_after - state.cpu_before);
   for (const auto& worker : workers) Merge(&result, &worker->result());
   return result;
 }

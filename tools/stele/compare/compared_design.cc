@@ -8,7 +8,7 @@
 #include "base/checksum.h"
 #include "base/status.h"
 #include "bench/calls.h"
-#include "lab/load/query_use.h"
+#include "lab/load/query_inputs.h"
 #include "session.h"
 #include "stele/lab/load.h"
 
@@ -41,9 +41,9 @@ ComparedDesign::~ComparedDesign() { database_.Close().IgnoreError(); }
 absl::Status ComparedDesign::FindAnswers() {
   for (const CompareQuery& query : workload_.queries) {
     STELE_ASSIGN_OR_RETURN(
-        const internal::lab::QueryUse use,
-        internal::lab::QueryUse::Find(choice_.design, choice_.table, query.name));
-    answers_.push_back(use.query().answer);
+        const internal::lab::QueryInputs inputs,
+        internal::lab::QueryInputs::Find(choice_.design, choice_.table, query.name));
+    answers_.push_back(inputs.query().answer);
   }
   return absl::OkStatus();
 }

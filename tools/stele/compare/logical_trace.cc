@@ -8,7 +8,7 @@
 #include "lab/design/map_fields.h"
 #include "lab/input/input_file.h"
 #include "lab/input/line_reader.h"
-#include "lab/load/query_use.h"
+#include "lab/load/query_inputs.h"
 #include "lab/values/base64.h"
 #include "row_text.h"
 
@@ -16,7 +16,7 @@ namespace stele::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using internal::lab::QueryUse;
+using internal::lab::QueryInputs;
 
 constexpr size_t kLineBytesMax = size_t{64} << 20;
 constexpr size_t kTraceOperationsMax = 10'000'000;
@@ -53,9 +53,10 @@ class LogicalTraceReader {
   absl::Status FindQueries() {
     const DesignTableChoice& first = designs_[0];
     for (const std::string& name : first.design.queries(first.table)) {
-      std::vector<QueryUse> uses;
+      std::vector<QueryInputs> uses;
       for (const DesignTableChoice& choice : designs_) {
-        STELE_ASSIGN_OR_RETURN(QueryUse use, QueryUse::Find(choice.design, choice.table, name));
+        STELE_ASSIGN_OR_RETURN(QueryInputs use,
+                               QueryInputs::Find(choice.design, choice.table, name));
         uses.push_back(std::move(use));
       }
       STELE_ASSIGN_OR_RETURN(const std::string input, WrittenInputOf(designs_, name));
@@ -119,7 +120,7 @@ class LogicalTraceReader {
 
   const std::vector<DesignTableChoice>& designs_;
   std::map<std::string, size_t, std::less<>> places_;  // of the queries, by name
-  std::vector<std::vector<QueryUse>> uses_;            // by query and design
+  std::vector<std::vector<QueryInputs>> uses_;         // by query and design
   size_t bytes_ = 0;
   CompareWorkload workload_;
 };

@@ -6,14 +6,14 @@
 #include "base/status.h"
 #include "bench/random.h"
 #include "key_bytes.h"
-#include "lab/load/query_use.h"
+#include "lab/load/query_inputs.h"
 #include "session.h"
 #include "stele/lab/load.h"
 
 namespace stele::cli {
 namespace {
 
-using internal::lab::QueryUse;
+using internal::lab::QueryInputs;
 
 constexpr size_t kNameBytesMax = 200;
 
@@ -172,13 +172,14 @@ absl::StatusOr<CompareWorkload> MakeWorkload(const std::vector<DesignTableChoice
   for (const std::string& name : first.design.queries(first.table)) {
     CompareQuery query{.name = name};
     STELE_ASSIGN_OR_RETURN(query.input, WrittenInputOf(designs, name));
-    STELE_ASSIGN_OR_RETURN(const QueryUse use, QueryUse::Find(first.design, first.table, name));
+    STELE_ASSIGN_OR_RETURN(const QueryInputs inputs,
+                           QueryInputs::Find(first.design, first.table, name));
     STELE_ASSIGN_OR_RETURN(lab::QueryRecords found,
                            lab::ReadQueryRecords(first.design, first.table, name, reading));
     query.records = std::move(found.records);
     query.unusable = found.unusable;
     query.first_unusable = std::move(found.first_error);
-    weights.push_back(use.query().weight);
+    weights.push_back(inputs.query().weight);
     workload.queries.push_back(std::move(query));
   }
   AddNotes(designs, &workload);

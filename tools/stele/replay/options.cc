@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kThreadsMax = 256;
 
-absl::Status TakeRate(const std::string& text, ReplayOptions* options) {
+absl::Status ParseReplayRate(const std::string& text, ReplayOptions* options) {
   options->speed = std::nullopt;
   options->rate = std::nullopt;
   if (text == "max") return absl::OkStatus();
@@ -28,7 +28,7 @@ absl::Status TakeRate(const std::string& text, ReplayOptions* options) {
 }
 
 // A number of operations, or a time.
-absl::Status TakeWarmup(const std::string& text, ReplayOptions* options) {
+absl::Status ParseWarmup(const std::string& text, ReplayOptions* options) {
   if (!text.empty() && text.find_first_not_of("0123456789") == text.npos) {
     STELE_ASSIGN_OR_RETURN(const int64_t operations, ParseNumber("--warmup", text));
     options->warmup_operations = static_cast<uint64_t>(operations);
@@ -39,7 +39,7 @@ absl::Status TakeWarmup(const std::string& text, ReplayOptions* options) {
 }
 
 // OLD=NEW,...
-absl::Status TakeTables(const std::string& text, ReplayOptions* options) {
+absl::Status ParseTables(const std::string& text, ReplayOptions* options) {
   for (const std::string& pair : Split(text, ',')) {
     const size_t equals = pair.find('=');
     if (equals == pair.npos || equals == 0 || equals + 1 == pair.size())
@@ -50,7 +50,7 @@ absl::Status TakeTables(const std::string& text, ReplayOptions* options) {
   return absl::OkStatus();
 }
 
-absl::Status TakeWrites(std::string_view text, ReplayOptions* options) {
+absl::Status ParseWrites(std::string_view text, ReplayOptions* options) {
   constexpr std::string_view kNames[] = {"apply", "skip", "apply-drops"};
   for (size_t i = 0; i < std::size(kNames); ++i) {
     if (text != kNames[i]) continue;
@@ -74,10 +74,10 @@ absl::StatusOr<ReplayOptions> ParseReplayOptions(const Flags& flags) {
                         .skips_bad = flags.has("skip-bad"),
                         .hgrm_path = flags.Get("hgrm", ""),
                         .hlog_path = flags.Get("hlog", "")};
-  if (const auto text = flags.Find("rate")) STELE_RETURN_IF_ERROR(TakeRate(*text, &options));
-  if (const auto text = flags.Find("warmup")) STELE_RETURN_IF_ERROR(TakeWarmup(*text, &options));
-  if (const auto text = flags.Find("map")) STELE_RETURN_IF_ERROR(TakeTables(*text, &options));
-  STELE_RETURN_IF_ERROR(TakeWrites(flags.Get("writes", "apply"), &options));
+  if (const auto text = flags.Find("rate")) STELE_RETURN_IF_ERROR(ParseReplayRate(*text, &options));
+  if (const auto text = flags.Find("warmup")) STELE_RETURN_IF_ERROR(ParseWarmup(*text, &options));
+  if (const auto text = flags.Find("map")) STELE_RETURN_IF_ERROR(ParseTables(*text, &options));
+  STELE_RETURN_IF_ERROR(ParseWrites(flags.Get("writes", "apply"), &options));
   STELE_ASSIGN_OR_RETURN(options.threads,
                          NumberFlag(flags, "threads", 1, kThreadsMax, options.threads));
   STELE_ASSIGN_OR_RETURN(options.seed, NumberFlag(flags, "seed", 0, INT64_MAX, options.seed));

@@ -89,7 +89,7 @@ std::string_view FirstKey(const TraceRecord& record) {
   return start.has_value() ? std::string_view(*start) : std::string_view();
 }
 
-std::string_view WhySkipped(const TraceRecord& record, ReplayOptions::Writes writes) {
+std::string_view SkipReason(const TraceRecord& record, ReplayOptions::Writes writes) {
   if (record.is_read()) return "";
   if (writes == ReplayOptions::Writes::kSkip) return "writes, by --writes skip";
   if (record.op == TraceOp::kDrop)

@@ -34,7 +34,7 @@ std::string_view NameOf(internal::lab::TraceOp op);
 std::string_view FirstKey(const internal::lab::TraceRecord& record);
 
 // Returns why the operation is not replayed, in words for the report; "" if it is.
-std::string_view WhySkipped(const internal::lab::TraceRecord& record, ReplayOptions::Writes writes);
+std::string_view SkipReason(const internal::lab::TraceRecord& record, ReplayOptions::Writes writes);
 
 class OperationReplayer {
  public:

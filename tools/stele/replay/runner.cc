@@ -162,7 +162,7 @@ class TraceSource {
       if (!any) return std::nullopt;
       if (read_++ == 0) first_micros_ = operation.record.micros;
       result->sample = std::max(result->sample, operation.record.sample);
-      const std::string_view why = WhySkipped(operation.record, options_.writes);
+      const std::string_view why = SkipReason(operation.record, options_.writes);
       if (!why.empty()) {
         ++result->skipped[why];
         continue;

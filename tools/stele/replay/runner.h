@@ -33,7 +33,7 @@ struct ReplayPart {
 };
 
 struct ReplayResult {
-  uint64_t sample = 1;                           // the trace has one operation in so many
+  uint64_t sample = 1;                           // the trace records 1 in `sample` operations
   std::map<std::string_view, ReplayPart> parts;  // by the word of the trace
   std::chrono::nanoseconds time{0};              // without the warm-up
   std::chrono::nanoseconds scheduled{0};         // from the first time to the last one; open loop

@@ -1,4 +1,4 @@
-#include "lab/load/query_use.h"
+#include "lab/load/query_inputs.h"
 
 #include <algorithm>
 #include <utility>
@@ -34,27 +34,27 @@ absl::Status NotAText() { return InvalidArgument("a field with json is not a tex
 
 }  // namespace
 
-absl::StatusOr<QueryUse> QueryUse::Find(const stele::lab::Design& design, std::string_view table,
-                                        std::string_view query) {
+absl::StatusOr<QueryInputs> QueryInputs::Find(const stele::lab::Design& design,
+                                              std::string_view table, std::string_view query) {
   STELE_RETURN_IF_ERROR(design.WrittenInput(table, query).status());
   STELE_ASSIGN_OR_RETURN(DesignModel model, ParseDesign(design.ToJson(), design.name()));
-  QueryUse use;
-  use.model_ = std::make_shared<const DesignModel>(std::move(model));
+  QueryInputs found;
+  found.model_ = std::make_shared<const DesignModel>(std::move(model));
   // Both exist: the design that was parsed again is the same.
-  use.table_ = &*std::find_if(use.model_->tables.begin(), use.model_->tables.end(),
-                              [&](const DesignTable& each) { return each.name == table; });
-  use.query_ = &*std::find_if(use.table_->queries.begin(), use.table_->queries.end(),
-                              [&](const DesignQuery& each) { return each.name == query; });
-  return use;
+  found.table_ = &*std::find_if(found.model_->tables.begin(), found.model_->tables.end(),
+                                [&](const DesignTable& each) { return each.name == table; });
+  found.query_ = &*std::find_if(found.table_->queries.begin(), found.table_->queries.end(),
+                                [&](const DesignQuery& each) { return each.name == query; });
+  return found;
 }
 
-bool QueryUse::UsesInput(std::string_view input) const {
+bool QueryInputs::UsesInput(std::string_view input) const {
   if (!query_->read.has_value()) return query_->write_input == input;
   return std::any_of(table_->rows.begin(), table_->rows.end(),
                      [&](const DesignRow& row) { return row.input == input; });
 }
 
-void QueryUse::AddFieldsTo(std::set<std::string, std::less<>>* fields) const {
+void QueryInputs::AddFieldsTo(std::set<std::string, std::less<>>* fields) const {
   if (query_->read.has_value()) {
     for (const std::string& field : FieldsOf(*query_->read))
       if (field != kBucketField) fields->insert(field);
@@ -73,17 +73,17 @@ void QueryUse::AddFieldsTo(std::set<std::string, std::less<>>* fields) const {
   }
 }
 
-absl::Status QueryUse::Check(const FieldSource& record, const FieldSource& texts) const {
+absl::Status QueryInputs::Check(const FieldSource& record, const FieldSource& texts) const {
   return query_->read.has_value() ? CheckRead(record, texts) : CheckWrite(record, texts);
 }
 
-absl::Status QueryUse::CheckRead(const FieldSource& record, const FieldSource& texts) const {
+absl::Status QueryInputs::CheckRead(const FieldSource& record, const FieldSource& texts) const {
   STELE_ASSIGN_OR_RETURN(const auto expected, RequestsOf(*table_, *query_, record));
   STELE_ASSIGN_OR_RETURN(const auto requests, RequestsOf(*table_, *query_, texts));
   return IsSame(expected, requests) ? absl::OkStatus() : NotAText();
 }
 
-absl::Status QueryUse::CheckWrite(const FieldSource& record, const FieldSource& texts) const {
+absl::Status QueryInputs::CheckWrite(const FieldSource& record, const FieldSource& texts) const {
   bool has_cells = false;
   for (const DesignRow& row : table_->rows) {
     if (row.input != query_->write_input || !Selects(row, record)) continue;

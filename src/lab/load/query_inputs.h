@@ -1,4 +1,4 @@
-// load/query_use.h: a query of a design, and what it takes from the records of an input.
+// load/query_inputs.h: a query of a design, with the inputs and the fields that it uses.
 //
 // Errors:    InvalidArgument or NotFound, with the name of the query or the field.
 // Threads:   values; thread-compatible.
@@ -17,10 +17,10 @@
 
 namespace stele::internal::lab {
 
-class QueryUse {
+class QueryInputs {
  public:
-  static absl::StatusOr<QueryUse> Find(const stele::lab::Design& design, std::string_view table,
-                                       std::string_view query);
+  static absl::StatusOr<QueryInputs> Find(const stele::lab::Design& design, std::string_view table,
+                                          std::string_view query);
 
   const DesignModel& model() const { return *model_; }
   const DesignTable& table() const { return *table_; }
@@ -35,7 +35,7 @@ class QueryUse {
   absl::Status Check(const FieldSource& record, const FieldSource& texts) const;
 
  private:
-  QueryUse() = default;
+  QueryInputs() = default;
   absl::Status CheckRead(const FieldSource& record, const FieldSource& texts) const;
   absl::Status CheckWrite(const FieldSource& record, const FieldSource& texts) const;
 
