@@ -58,6 +58,18 @@ TEST_F(BenchTest, EveryWorkloadRunsAndCountsWhatItDid) {
   EXPECT_EQ(Output({"ls"}), "") << "its table is deleted at the end";
 }
 
+TEST_F(BenchTest, TheHeaderNamesTheDistributionOfTheWorkloads) {
+  const auto distribution = [this](const char* workloads, const Args& more = {}) {
+    return std::string(RunJson(workloads, more)[0]["run"]["distribution"]);
+  };
+  EXPECT_EQ(distribution("get,put"), "uniform");
+  EXPECT_EQ(distribution("ycsb-a,ycsb-c"), "zipfian, theta 0.99");
+  EXPECT_EQ(distribution("ycsb-a,ycsb-d,ycsb-c,get", {"--theta", "0.5"}),
+            "zipfian, theta 0.5 (ycsb-a, ycsb-c); latest, theta 0.5 (ycsb-d); uniform (get)");
+  const std::string text = Output(Small("ycsb-c"));
+  EXPECT_NE(text.find("\nrun       zipfian, theta 0.99, 1 threads"), std::string::npos) << text;
+}
+
 TEST_F(BenchTest, TheSameCommandRunsInMemory) {
   const CommandResult result = RunPlain(
       {"--db", "mem:", "bench", "scan,put", "--rows", "100", "--operations", "20", "--threads=3"});
@@ -155,6 +167,9 @@ TEST_F(BenchTest, WrongFlagsAreUsageErrors) {
       {{"bench"}, "bench WORKLOAD"},
       {{"bench", "fly"}, "unknown workload \"fly\"; known are ycsb-a"},
       {{"bench", "get", "--rows", "0"}, "--rows"},
+      {{"bench", "get", "--rows", "10k"},
+       "--rows: must be a plain number, for example 10000, not \"10k\""},
+      {{"bench", "get", "--operations", "-1"}, "--operations: must be a plain number"},
       {{"bench", "get", "--rows", "1", "--rows", "2"}, "--rows"},
       {{"bench", "get", "--speed", "9"}, "--speed"},
       {{"bench", "get", "scan"}, "scan"},

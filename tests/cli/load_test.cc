@@ -45,6 +45,30 @@ TEST_F(LoadCommandTest, BadRecordsCreateNothing) {
   EXPECT_NE(some.out.find("1 records were left out"), std::string::npos) << some.out;
 }
 
+TEST_F(LoadCommandTest, AMisspeltFieldIsReportedWithTheFieldThatIsMeant) {
+  const std::vector<std::pair<std::string, std::string>> inputs = {
+      {"csv", "user,v\nann,1\n"}, {"jsonl", "{\"user\":\"ann\",\"v\":\"1\"}\n"}};
+  for (const auto& [format, text] : inputs) {
+    const std::string file = WriteFile("users." + format, text);
+    const std::string design =
+        WriteFile(format + ".yaml",
+                  "stele: design/1\n"
+                  "inputs: {in: {file: users." +
+                      format +
+                      "}}\n"
+                      "tables:\n"
+                      "  t:\n"
+                      "    families: {f: {}}\n"
+                      "    key: \"{usr}\"\n"
+                      "    rows: [{input: in, cells: {\"f:v\": \"{v}\"}}]\n");
+    const std::string error = "key: field \"usr\": absent; did you mean \"user\"?";
+    ExpectError({"load", design}, 1, error);
+    ExpectError({"lint", "--design", design}, 1, error);
+  }
+  // The column is there, and the field is empty.
+  ExpectError(Words("k,ka\n,1\n"), 1, "field \"k\": absent; {field|or:TEXT} gives a text then");
+}
+
 TEST_F(LoadCommandTest, NoInputIsReplaced) {
   const std::string csv = "k,v\na,1\n";
   const std::vector<std::string> words = Words(csv);

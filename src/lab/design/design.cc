@@ -16,6 +16,7 @@ namespace {
 
 constexpr char kDesignProperty[] = "lab.design";
 constexpr char kKeySchemaProperty[] = "row_key_schema";
+constexpr size_t kListedQueriesMax = 20;
 
 absl::StatusOr<const DesignTable*> FindTable(const DesignModel& design, std::string_view name) {
   const auto table = std::find_if(design.tables.begin(), design.tables.end(),
@@ -29,8 +30,14 @@ absl::StatusOr<const DesignQuery*> FindQuery(const DesignModel& design, const De
   const auto query = std::find_if(table.queries.begin(), table.queries.end(),
                                   [&](const DesignQuery& each) { return each.name == name; });
   if (query != table.queries.end()) return &*query;
-  return NotFound("{}: the table {} has no query \"{}\"", design.file, Printable(table.name),
-                  Printable(name));
+  if (table.queries.empty())
+    return NotFound("{}: the table {} has no queries", design.file, Printable(table.name));
+  std::vector<std::string> names;
+  for (const DesignQuery& each : table.queries)
+    if (names.size() < kListedQueriesMax) names.push_back(Printable(each.name));
+  if (table.queries.size() > names.size()) names.emplace_back("...");
+  return NotFound("{}: the table {} has no query \"{}\"; its queries are {}", design.file,
+                  Printable(table.name), Printable(name), fmt::join(names, ", "));
 }
 
 Schema WithoutProperties(const Schema& schema) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lab/mapping/lab_json.h"
 #include "lab/template/field_source.h"
@@ -28,6 +29,12 @@ class MapFields : public FieldSource {
     std::string json;
     AppendJsonString(*text, &json);
     return json;
+  }
+  std::vector<std::string> Names() const override {
+    std::vector<std::string> names;
+    for (const auto& [name, text] : record_)
+      if (names.size() < kNamesMax) names.push_back(name);
+    return names;
   }
 
  private:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "base/status.h"
@@ -56,12 +58,37 @@ void CheckRows(const MemberReader& members, DesignErrors* errors) {
     errors->Add(rows->mark, "rows has no row key");
 }
 
-// {@bucket} is a field of queries that fan out, and only of them.
-void CheckBuckets(const MemberReader& members, const DesignRead& read, DesignErrors* errors) {
+// Returns the text of a template without fields.
+std::optional<std::string> ConstantText(const std::optional<Template>& text) {
+  if (!text.has_value() || text->has_fields()) return std::nullopt;
+  std::string constant;
+  for (const Template::Piece& piece : text->pieces()) constant += piece.text;
+  return constant;
+}
+
+// Checks a range whose bounds are the same for all records. An empty end is no bound.
+void CheckBounds(const MemberReader& members, const DesignRead& read, DesignErrors* errors) {
+  const auto start = ConstantText(read.start);
+  const auto end = ConstantText(read.end);
+  if (!start.has_value() || !end.has_value() || end->empty() || *start <= *end) return;
+  errors->Add(members.Find("start")->mark,
+              fmt::format("start \"{}\" is after end \"{}\"", Printable(*start), Printable(*end)));
+}
+
+// {@bucket} is a field of queries that fan out, and only of them. A query that reads fewer buckets
+// than the row keys have misses rows.
+void CheckBuckets(const MemberReader& members, const DesignRead& read,
+                  const std::set<int64_t>& salts, DesignErrors* errors) {
   const bool has_bucket = FieldsOf(read).contains(kBucketField);
   if (has_bucket && read.fan_out == 0) errors->Add(members.mark(), "{@bucket} needs fan_out: N");
   if (!has_bucket && read.fan_out != 0)
     errors->Add(members.mark(), "fan_out needs {@bucket} in the rows to read");
+  if (read.fan_out != 0 && !salts.empty() && !salts.contains(read.fan_out)) {
+    errors->Add(
+        members.Find("fan_out")->mark,
+        fmt::format("fan_out is {}, but the row key has salt:{}: both must be the same number",
+                    read.fan_out, fmt::join(salts, " and salt:")));
+  }
 }
 
 DesignRead ParseRead(const YamlNode& node, const QueryScope& scope, DesignErrors* errors) {
@@ -84,8 +111,9 @@ DesignRead ParseRead(const YamlNode& node, const QueryScope& scope, DesignErrors
   read.filter = members.TemplateOf("filter");
   read.fan_out = members.Number("fan_out", kFanOutMin, kFanOutMax).value_or(0);
   CheckRows(members, errors);
+  CheckBounds(members, read, errors);
   CheckFilter(members, read, errors);
-  CheckBuckets(members, read, errors);
+  CheckBuckets(members, read, scope.salts, errors);
   return read;
 }
 

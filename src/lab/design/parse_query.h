@@ -4,7 +4,9 @@
 // Threads:   pure functions.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +20,7 @@ namespace stele::internal::lab {
 struct QueryScope {
   std::function<bool(std::string_view family)> has_family;
   std::function<bool(std::string_view input)> writes_input;  // `rows` has an entry for it
+  std::set<int64_t> salts;                                   // the N of each salt:N of the row key
 };
 
 // Parses one member of `queries`.

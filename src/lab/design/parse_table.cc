@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "base/status.h"
@@ -212,6 +213,18 @@ DesignRow ParseRow(const YamlNode& node, const Schema& schema,
   return row;
 }
 
+std::set<int64_t> SaltsOf(const DesignKey& key) {
+  std::set<int64_t> salts;
+  const auto add = [&](const Template& text) {
+    for (const Template::Piece& piece : text.pieces())
+      for (const TemplateFunction& function : piece.functions)
+        if (function.kind == TemplateFunction::Kind::kSalt) salts.insert(function.number);
+  };
+  add(key.text);
+  for (const Template& part : key.from) add(part);
+  return salts;
+}
+
 }  // namespace
 
 DesignTable ParseTable(const YamlNode& node,
@@ -237,7 +250,8 @@ DesignTable ParseTable(const YamlNode& node,
           [&](std::string_view name) {
             return std::any_of(table.rows.begin(), table.rows.end(),
                                [&](const DesignRow& row) { return row.input == name; });
-          }};
+          },
+      .salts = SaltsOf(table.key)};
   for (const YamlNode* const query : members.MembersOf("queries"))
     table.queries.push_back(ParseQuery(*query, scope, errors));
   return table;

@@ -23,6 +23,7 @@ class FieldsWithBucket : public FieldSource {
   std::optional<std::string> Json(std::string_view field) const override {
     return field == kBucketField ? bucket_ : record_.Json(field);
   }
+  std::vector<std::string> Names() const override { return record_.Names(); }
 
  private:
   const FieldSource& record_;

@@ -144,6 +144,13 @@ std::optional<std::string_view> DelimitedRecords::Text(std::string_view field) c
   return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
+std::vector<std::string> DelimitedRecords::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, place] : places_)
+    if (names.size() < kNamesMax) names.push_back(name);
+  return names;
+}
+
 std::optional<std::string> DelimitedRecords::Json(std::string_view field) const {
   const auto text = Text(field);
   if (!text.has_value()) return std::nullopt;

@@ -48,6 +48,7 @@ class DelimitedRecords : public RecordReader, private FieldSource {
 
   std::optional<std::string_view> Text(std::string_view field) const override;
   std::optional<std::string> Json(std::string_view field) const override;
+  std::vector<std::string> Names() const override;
 
   absl::Status SetNames(const std::vector<std::string>& names);
   // Reads one record, and divides it.

@@ -71,4 +71,11 @@ std::optional<std::string> ItemFields::Json(std::string_view field) const {
   return json;
 }
 
+std::vector<std::string> ItemFields::Names() const {
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < item_.size() && names.size() < kNamesMax; i = item_[i].next)
+    names.emplace_back(item_[i].name);
+  return names;
+}
+
 }  // namespace stele::internal::lab

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lab/template/field_source.h"
 #include "lab/values/item.h"
@@ -24,6 +25,8 @@ class ItemFields : public FieldSource {
 
   std::optional<std::string_view> Text(std::string_view field) const override;
   std::optional<std::string> Json(std::string_view field) const override;
+  // Those of the record itself, and not of its maps.
+  std::vector<std::string> Names() const override;
 
  private:
   std::optional<uint32_t> Find(std::string_view path) const;

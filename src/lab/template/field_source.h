@@ -3,9 +3,11 @@
 // Threads:   thread-compatible.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stele::internal::lab {
 
@@ -18,6 +20,10 @@ class FieldSource {
   virtual std::optional<std::string_view> Text(std::string_view field) const = 0;
   // Returns the JSON text of a field. Objects and arrays have one, but no Text().
   virtual std::optional<std::string> Json(std::string_view field) const = 0;
+  // Returns the names of fields that the record may have, for messages; at most kNamesMax.
+  virtual std::vector<std::string> Names() const = 0;
+
+  static constexpr size_t kNamesMax = 100;
 };
 
 }  // namespace stele::internal::lab

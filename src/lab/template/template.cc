@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "lab/values/near_name.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -132,6 +133,12 @@ absl::StatusOr<std::string> Template::FieldText(const Piece& field, const FieldS
   std::string text;
   STELE_ASSIGN_OR_RETURN(const bool is_present, ExpandField(field, record, &text));
   if (is_present) return text;
+  const std::string near = NearName(field.text, record.Names());
+  if (!near.empty())
+    return InField(
+        InvalidArgument("absent; did you mean \"{}\"? If not, {{field|or:TEXT}} gives a text",
+                        Printable(near)),
+        field.text);
   return InField(InvalidArgument("absent; {{field|or:TEXT}} gives a text then"), field.text);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "lab/yaml/yaml_tree.h"
 #include "stele/stele.h"
 #include "unit/lab/export_fixture.h"
@@ -118,6 +119,13 @@ TEST(DesignTest, ReportsErrorsWithPositions) {
        "d.yaml:7:25: {@bucket} needs fan_out: N"},
       {DesignWith("{a}", "    queries: {q: {read: {row: a, fan_out: 4}}}\n"),
        "d.yaml:7:25: fan_out needs {@bucket}"},
+      {DesignWith("{a|salt:4}#{b|salt:8}",
+                  "    queries: {q: {read: {prefix: \"{@bucket}\", fan_out: 3}}}\n"),
+       "d.yaml:7:56: fan_out is 3, but the row key has salt:4 and salt:8: both must be the same"},
+      {DesignWith("{a}", "    queries: {q: {read: {start: \"c}}\", end: b}}}\n"),
+       "d.yaml:7:33: start \"c}\" is after end \"b\""},
+      {DesignWith("{a}", "    queries: {q: {read: {row: a}, answer: [\"g:x\"]}}\n"),
+       "d.yaml:7:44: the table has no family \"g\""},
       {"stele: design/1\ninputs: {A: {file: x.csv}}\ntables: {t: {families: {f: {}}, key: a}}\n",
        "d.yaml:2:10: the name of an input"},
       {"stele: design/1\ninputs: {a: {file: x.dat}}\ntables: {t: {families: {f: {}}, key: a}}\n",
@@ -133,6 +141,17 @@ TEST(DesignTest, ReportsErrorsWithPositions) {
   };
   for (const auto& [text, expected] : kCases)
     EXPECT_TRUE(ErrorOf(text).starts_with(expected)) << ErrorOf(text) << "\nfor " << text;
+}
+
+TEST(DesignTest, BoundsAndFanOutThatFitAreRight) {
+  const std::string key = "{a|salt:4}#{b|salt:8}";
+  for (const char* const read :
+       {"{start: b, end: c}", "{start: b, end: b}", "{start: b, end: \"\"}",
+        "{start: \"{a}\", end: b}", "{prefix: \"{@bucket}\", fan_out: 4}",
+        "{prefix: \"{@bucket}\", fan_out: 8}"}) {
+    EXPECT_EQ(ErrorOf(DesignWith(key, fmt::format("    queries: {{q: {{read: {}}}}}\n", read))), "")
+        << read;
+  }
 }
 
 TEST(DesignTest, ReportsSeveralErrorsAndAtMostTwenty) {

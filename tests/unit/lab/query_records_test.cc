@@ -118,7 +118,10 @@ TEST_F(QueryRecordsTest, AQueryWithoutFieldsNeedsNoInput) {
 }
 
 TEST_F(QueryRecordsTest, ReportsWhatIsMissing) {
-  EXPECT_NE(ErrorOf("none").find("has no query \"none\""), std::string::npos);
+  EXPECT_NE(ErrorOf("none").find("the table t has no query \"none\"; its queries are by-key, "
+                                 "by-user, by-json, by-nothing, all, fan, add"),
+            std::string::npos)
+      << ErrorOf("none");
   EXPECT_NE(ErrorOf("by-nothing").find("no record of the input \"first\" has its fields: "),
             std::string::npos)
       << ErrorOf("by-nothing");

@@ -26,6 +26,11 @@ class TestFields : public FieldSource {
     if (found == fields_.end()) return std::nullopt;
     return found->second.starts_with('{') ? found->second : "\"" + found->second + "\"";
   }
+  std::vector<std::string> Names() const override {
+    std::vector<std::string> names;
+    for (const auto& [name, text] : fields_) names.push_back(name);
+    return names;
+  }
 
  private:
   Map fields_;
@@ -49,6 +54,9 @@ TEST(TemplateTest, JoinsTextsAndFields) {
 
 TEST(TemplateTest, AbsentFieldsAreKnown) {
   EXPECT_EQ(TextOf("a{y}", "1"), "error: field \"y\": absent; {field|or:TEXT} gives a text then");
+  EXPECT_EQ(TextOf("a{emtpy}", "1"),
+            "error: field \"emtpy\": absent; did you mean \"empty\"? If not, {field|or:TEXT} gives "
+            "a text");
   EXPECT_EQ(TextOf("{y|or:-}", "1"), "-");
   EXPECT_EQ(TextOf("{y|upper|or:a:b}", "1"), "a:b");
   EXPECT_EQ(TextOf("{empty|or:-}", "1"), "-");

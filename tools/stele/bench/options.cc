@@ -14,6 +14,16 @@ namespace {
 constexpr uint64_t kRowsMax = 1'000'000'000;
 constexpr uint64_t kThreadsMax = 1024;
 
+// Checks a flag before its number is read: the message of the parser does not say what is expected.
+CLI::Validator PlainNumber() {
+  return {[](const std::string& text) -> std::string {
+            if (!text.empty() && text.find_first_not_of("0123456789") == text.npos) return "";
+            return fmt::format("must be a plain number, for example 10000, not \"{}\"",
+                               internal::Printable(text));
+          },
+          "", "plain number"};
+}
+
 // The texts of the flags.
 struct Texts {
   std::string workloads;
@@ -38,25 +48,36 @@ void AddFlags(CLI::App* app, BenchOptions* options, Texts* texts) {
   app->add_option("--input", texts->inputs)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app->add_option("--rows", operations.rows)->check(CLI::Range(uint64_t{1}, kRowsMax));
-  app->add_option("--fields", operations.fields)->check(CLI::Range(uint64_t{1}, uint64_t{10'000}));
+  app->add_option("--rows", operations.rows)
+      ->check(PlainNumber())
+      ->check(CLI::Range(uint64_t{1}, kRowsMax));
+  app->add_option("--fields", operations.fields)
+      ->check(PlainNumber())
+      ->check(CLI::Range(uint64_t{1}, uint64_t{10'000}));
   app->add_option("--value-bytes", options->value_bytes)
+      ->check(PlainNumber())
       ->check(CLI::Range(uint64_t{1}, uint64_t{100} << 20));
   app->add_option("--versions", options->versions)
+      ->check(PlainNumber())
       ->check(CLI::Range(uint64_t{1}, uint64_t{100'000}));
   app->add_option("--key-format", texts->key_format);
   app->add_option("--distribution", texts->distribution);
   app->add_option("--theta", texts->theta)->check(CLI::Range(0.001, 0.999));
-  app->add_option("--scan-rows", operations.scan_rows)->check(CLI::Range(uint64_t{1}, kRowsMax));
+  app->add_option("--scan-rows", operations.scan_rows)
+      ->check(PlainNumber())
+      ->check(CLI::Range(uint64_t{1}, kRowsMax));
   app->add_option("--selectivity", operations.selectivity)->check(CLI::Range(0.0, 1.0));
-  app->add_option("--threads", operations.threads)->check(CLI::Range(uint64_t{1}, kThreadsMax));
-  app->add_option("--seed", operations.seed);
+  app->add_option("--threads", operations.threads)
+      ->check(PlainNumber())
+      ->check(CLI::Range(uint64_t{1}, kThreadsMax));
+  app->add_option("--seed", operations.seed)->check(PlainNumber());
   app->add_option("--table", options->table);
   app->add_option("--load", texts->load)->check(CLI::IsMember({"auto", "only", "never"}));
   app->add_flag("--keep", options->keeps_table);
-  app->add_option("--dry-run", texts->dry_run);
+  app->add_option("--dry-run", texts->dry_run)->check(PlainNumber());
   auto* const duration = app->add_option("--duration", texts->duration);
   app->add_option("--operations", texts->operation_count)
+      ->check(PlainNumber())
       ->check(CLI::PositiveNumber)
       ->excludes(duration);
   app->add_option("--warmup", texts->warmup);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "bench/figures.h"
@@ -27,6 +30,27 @@ std::string EndText(const BenchOptions& options) {
              : fmt::format("{:g} s {}", SecondsOf(options.duration), warmup);
 }
 
+// "uniform", or "zipfian, theta 0.99 (ycsb-a, ycsb-b); uniform (get)" if the workloads differ.
+std::string DistributionText(const BenchOptions& options) {
+  std::vector<std::pair<std::string, std::string>> names;  // by distribution
+  for (const Workload* const workload : options.workloads) {
+    std::string text = ToText(DistributionOf(options.operations, *workload));
+    const auto same = std::find_if(names.begin(), names.end(),
+                                   [&](const auto& each) { return each.first == text; });
+    if (same != names.end()) {
+      same->second.append(", ").append(workload->name);
+    } else {
+      names.emplace_back(std::move(text), workload->name);
+    }
+  }
+  if (names.empty()) return ToText(options.operations.distribution);
+  if (names.size() == 1) return names[0].first;
+  std::string all;
+  for (const auto& [text, workloads] : names)
+    all += fmt::format("{}{} ({})", all.empty() ? "" : "; ", text, workloads);
+  return all;
+}
+
 Json ToJson(const LoadFigures& load) {
   return {{"rows", load.rows},
           {"cells", load.cells},
@@ -40,7 +64,7 @@ std::string JsonHeader(const BenchOptions& options, const std::string& location,
   Json settings = {{"location", location},
                    {"table", options.table},
                    {"data", options.DataText()},
-                   {"distribution", ToText(options.operations.distribution)},
+                   {"distribution", DistributionText(options)},
                    {"threads", options.operations.threads},
                    {"seed", options.operations.seed},
                    {"loop", LoopText(options)},
@@ -141,7 +165,7 @@ std::string TextHeader(const BenchOptions& options, const std::string& location,
       "machine   {}\ndatabase  {}, table {}\ndata      {}\nrun       {}, {} threads, {}, seed {}, "
       "{}\n",
       Machine(), EscapedKey(location), EscapedKey(options.table), options.DataText(),
-      ToText(options.operations.distribution), options.operations.threads, LoopText(options),
+      DistributionText(options), options.operations.threads, LoopText(options),
       options.operations.seed, EndText(options));
   if (load.has_value()) {
     text += fmt::format("load      {} rows in {:.1f} s: {:.0f} rows/s, {:.1f} MB/s\n", load->rows,

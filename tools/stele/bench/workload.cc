@@ -55,13 +55,13 @@ constexpr auto kAll =
     std::to_array<std::string_view>({"get", "mget", "scan", "reverse", "prefix", "range", "project",
                                      "latest", "put", "update", "increment", "check-and-mutate"});
 
+}  // namespace
+
 Distribution DistributionOf(const OperationOptions& options, const Workload& workload) {
   Distribution distribution = options.distribution;
   if (workload.distribution.has_value()) distribution.kind = *workload.distribution;
   return distribution;
 }
-
-}  // namespace
 
 std::string_view NameOf(OperationKind kind) {
   switch (kind) {

@@ -71,6 +71,9 @@ struct OperationOptions {
   uint64_t seed = 1;
 };
 
+// The distribution of the rows of a workload: its own, or that of the options.
+Distribution DistributionOf(const OperationOptions& options, const Workload& workload);
+
 struct Operation {
   OperationKind kind = OperationKind::kRead;
   // The row. kReadMany reads ten rows; kBulk writes a hundred new rows from this one on.

@@ -1,0 +1,18 @@
+// values/near_name.h: finds the name that a misspelt one was meant to be.
+//
+// Threads:   pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stele::internal::lab {
+
+// Returns the name that differs least from `name`. It may differ in the case of letters, and in two
+// characters that are inserted, deleted, replaced or swapped: in one if `name` has three or four
+// bytes, and in none if it has fewer. Returns "" if there is no such name, or if `name` is one of
+// the names. Names of more than 64 bytes are not compared.
+std::string NearName(std::string_view name, const std::vector<std::string>& names);
+
+}  // namespace stele::internal::lab
