@@ -84,9 +84,11 @@ absl::Status Database::Apply(const WriteBatch& batch, const WriteOptions& option
     if (entries[i].table == nullptr)
       return internal::FailedPrecondition("batch entry {}: an empty table handle", i);
   }
-  if (backend_->recorder()->is_on() && !entries.empty())
-    return internal::RecordBatch(*backend_, batch, options);
-  return backend_->Apply(batch, options);
+  internal::Recorder& recorder = *backend_->recorder();
+  const bool is_on = recorder.is_on() && !entries.empty();
+  const uint64_t recording = is_on ? recorder.Choose(entries.size()) : 0;
+  return recording == 0 ? backend_->Apply(batch, options)
+                        : internal::RecordBatch(*backend_, recording, batch, options);
 }
 
 absl::StatusOr<Snapshot> Database::GetSnapshot() const {

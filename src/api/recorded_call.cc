@@ -41,8 +41,12 @@ TraceRecord::Range RangeOf(const RowRange& range) {
 
 class RecordedRows final : public RowSource {
  public:
-  RecordedRows(RecordedCall call, std::unique_ptr<RowSource> source, int64_t limit)
-      : call_(std::move(call)), source_(std::move(source)), limit_(limit) {}
+  RecordedRows(std::shared_ptr<Recorder> recorder, RecordedCall call,
+               std::unique_ptr<RowSource> source, int64_t limit)
+      : recorder_(std::move(recorder)),
+        call_(std::move(call)),
+        source_(std::move(source)),
+        limit_(limit) {}
   ~RecordedRows() override {
     const ReadStats stats = source_->stats();
     TraceRecord& record = call_.record();
@@ -69,6 +73,7 @@ class RecordedRows final : public RowSource {
   ReadStats stats() const override { return source_->stats(); }
 
  private:
+  const std::shared_ptr<Recorder> recorder_;  // the table may be destroyed before
   RecordedCall call_;
   const std::unique_ptr<RowSource> source_;
   const int64_t limit_;
@@ -79,80 +84,69 @@ class RecordedRows final : public RowSource {
 
 }  // namespace
 
-RecordedCall::RecordedCall(std::shared_ptr<Recorder> recorder, TraceOp op, std::string_view table,
-                           std::string_view tag, uint64_t operations)
-    : recorder_(std::move(recorder)), recording_(recorder_->Choose(operations)) {
-  if (recording_ == 0) return;
-  record_.emplace();
-  begin_ = std::chrono::steady_clock::now();
-  record_->micros = recorder_->TimeOf(begin_);
-  record_->op = op;
-  record_->table = table;
-  record_->tag = tag;
+RecordedCall::RecordedCall(Recorder* recorder, uint64_t recording, TraceOp op,
+                           std::string_view table, std::string_view tag)
+    : recorder_(recorder), recording_(recording), begin_(std::chrono::steady_clock::now()) {
+  record_.micros = recorder->TimeOf(begin_);
+  record_.op = op;
+  record_.table = table;
+  record_.tag = tag;
 }
 
-void RecordedCall::SetRow(std::string_view row_key) {
-  if (record_.has_value()) record_->row = row_key;
-}
+void RecordedCall::SetRow(std::string_view row_key) { record_.row = row_key; }
 
 void RecordedCall::SetFilter(const Filter& filter) {
-  if (record_.has_value() && Access::Node(filter).kind != FilterKind::kPassAll)
-    record_->filter = filter.ToString();
+  if (Access::Node(filter).kind != FilterKind::kPassAll) record_.filter = filter.ToString();
 }
 
 void RecordedCall::SetRows(const RowSet& rows) {
-  if (!record_.has_value()) return;
   std::vector<TraceRecord::Range> ranges;
   for (const std::string& key : rows.row_keys())
     ranges.push_back({.start = key, .end = After(key)});
   for (const RowRange& range : rows.ranges()) ranges.push_back(RangeOf(range));
   if (ranges.size() == 1) {
-    record_->start = std::move(ranges[0].start);
-    record_->end = std::move(ranges[0].end);
+    record_.start = std::move(ranges[0].start);
+    record_.end = std::move(ranges[0].end);
     return;
   }
-  record_->ranges = std::move(ranges);
-  record_->has_ranges = true;
+  record_.ranges = std::move(ranges);
+  record_.has_ranges = true;
 }
 
 void RecordedCall::SetRange(const RowRange& range) {
-  if (!record_.has_value()) return;
   TraceRecord::Range bounds = RangeOf(range);
-  record_->start = std::move(bounds.start);
-  record_->end = std::move(bounds.end);
+  record_.start = std::move(bounds.start);
+  record_.end = std::move(bounds.end);
 }
 
 void RecordedCall::SetKeys(std::span<const std::string_view> row_keys) {
-  if (record_.has_value()) record_->keys.assign(row_keys.begin(), row_keys.end());
+  record_.keys.assign(row_keys.begin(), row_keys.end());
 }
 
 void RecordedCall::SetFamily(std::string_view family) {
-  if (record_.has_value()) record_->families.emplace().emplace_back(family);
+  record_.families.emplace().emplace_back(family);
 }
 
 void RecordedCall::SetConditional(std::string_view row_key, const Filter& predicate,
                                   const RowMutation& if_matched,
                                   const RowMutation& if_not_matched) {
-  if (!record_.has_value()) return;
   SetRow(row_key);
   // The text is there also for a predicate that passes all cells.
-  record_->filter = predicate.ToString();
+  record_.filter = predicate.ToString();
   SetMutation(if_matched.count() > 0 ? if_matched : if_not_matched);
 }
 
 void RecordedCall::StartCounting() {
-  if (!record_.has_value()) return;
-  record_->rows_returned = 0;
-  record_->cells_returned = 0;
-  record_->bytes = 0;
+  record_.rows_returned = 0;
+  record_.cells_returned = 0;
+  record_.bytes = 0;
 }
 
 void RecordedCall::SetMutation(const RowMutation& mutation) {
-  if (!record_.has_value()) return;
   MutationOpReader ops(Access::EncodedOps(mutation));
   MutationOp op;
   uint64_t cells = 0;
-  uint64_t bytes = record_->row.size();
+  uint64_t bytes = record_.row.size();
   bool has_only_deletes = mutation.count() > 0;
   while (ops.Next(&op)) {
     if (!IsDelete(op.kind)) {
@@ -162,38 +156,35 @@ void RecordedCall::SetMutation(const RowMutation& mutation) {
     }
     const bool has_column = op.kind != MutationOp::Kind::kDeleteFromFamily &&
                             op.kind != MutationOp::Kind::kDeleteFromRow;
-    if (!has_column || record_->columns.size() == kRecordedColumnsMax) continue;
+    if (!has_column || record_.columns.size() == kRecordedColumnsMax) continue;
     std::string column = ColumnName(op.family, op.qualifier);
-    if (std::find(record_->columns.begin(), record_->columns.end(), column) ==
-        record_->columns.end())
-      record_->columns.push_back(std::move(column));
+    if (std::find(record_.columns.begin(), record_.columns.end(), column) == record_.columns.end())
+      record_.columns.push_back(std::move(column));
   }
-  if (record_->op == TraceOp::kSet && has_only_deletes) record_->op = TraceOp::kDel;
-  record_->cells = cells;
-  record_->bytes = bytes;
+  if (record_.op == TraceOp::kSet && has_only_deletes) record_.op = TraceOp::kDel;
+  record_.cells = cells;
+  record_.bytes = bytes;
 }
 
 void RecordedCall::SetRules(std::span<const ReadModifyWriteRule> rules) {
-  if (!record_.has_value()) return;
-  uint64_t bytes = record_->row.size();
+  uint64_t bytes = record_.row.size();
   for (const ReadModifyWriteRule& rule : rules) {
     const bool is_increment = rule.kind() == ReadModifyWriteRule::Kind::kIncrementAmount;
-    std::vector<std::string>& columns = is_increment ? record_->increments : record_->columns;
+    std::vector<std::string>& columns = is_increment ? record_.increments : record_.columns;
     if (columns.size() < kRecordedColumnsMax)
       columns.push_back(ColumnName(rule.family(), rule.qualifier()));
     bytes += rule.qualifier().size() + (is_increment ? sizeof(int64_t) : rule.value().size());
   }
-  record_->cells = rules.size();
-  record_->bytes = bytes;
+  record_.cells = rules.size();
+  record_.bytes = bytes;
 }
 
 void RecordedCall::CountRow(const RowView& row) {
-  if (!record_.has_value()) return;
   uint64_t bytes = row.is_last_piece() ? row.row_key().size() : 0;
   for (const CellView& cell : row.cells()) bytes += cell.qualifier().size() + cell.value().size();
-  record_->bytes = record_->bytes.value_or(0) + bytes;
-  record_->cells_returned = record_->cells_returned.value_or(0) + row.cells().size();
-  if (row.is_last_piece()) record_->rows_returned = record_->rows_returned.value_or(0) + 1;
+  record_.bytes = record_.bytes.value_or(0) + bytes;
+  record_.cells_returned = record_.cells_returned.value_or(0) + row.cells().size();
+  if (row.is_last_piece()) record_.rows_returned = record_.rows_returned.value_or(0) + 1;
 }
 
 uint64_t RecordedCall::LatencyMicros() const {
@@ -203,38 +194,36 @@ uint64_t RecordedCall::LatencyMicros() const {
 }
 
 void RecordedCall::Finish(const absl::Status& status) {
-  if (!record_.has_value()) return;
-  record_->latency_micros = LatencyMicros();
+  record_.latency_micros = LatencyMicros();
   SetStatus(status);
-  recorder_->Add(recording_, *record_);
+  recorder_->Add(recording_, record_);
 }
 
 void RecordedCall::FinishEntries(std::optional<uint64_t> TraceRecord::*number) {
-  record_->latency_micros = LatencyMicros();
-  *record_.*number = recorder_->NextNumber();
+  record_.latency_micros = LatencyMicros();
+  record_.*number = recorder_->NextNumber();
 }
 
 void RecordedCall::AddEntry(std::string_view table, const RowMutation& mutation,
                             const absl::Status& status) {
-  record_->op = TraceOp::kSet;
-  record_->table = table;
-  record_->row = mutation.row_key();
-  record_->columns.clear();
+  record_.op = TraceOp::kSet;
+  record_.table = table;
+  record_.row = mutation.row_key();
+  record_.columns.clear();
   SetMutation(mutation);
   SetStatus(status);
-  recorder_->Add(recording_, *record_);
+  recorder_->Add(recording_, record_);
 }
 
 void RecordedCall::SetStatus(const absl::Status& status) {
-  record_->status.clear();
-  if (!status.ok()) record_->status = ToStd(absl::StatusCodeToString(status.code()));
+  record_.status.clear();
+  if (!status.ok()) record_.status = ToStd(absl::StatusCodeToString(status.code()));
 }
 
-absl::StatusOr<std::unique_ptr<RowSource>> RecordReadRows(TableBackend& table, const RowSet& rows,
-                                                          const Filter& filter,
+absl::StatusOr<std::unique_ptr<RowSource>> RecordReadRows(TableBackend& table, uint64_t recording,
+                                                          const RowSet& rows, const Filter& filter,
                                                           const ReadOptions& options) {
-  RecordedCall call(table, TraceOp::kScan, options.tag);
-  if (!call.is_chosen()) return table.ReadRows(rows, filter, options);
+  RecordedCall call(table, recording, TraceOp::kScan, options.tag);
   call.SetRows(rows);
   call.SetFilter(filter);
   call.record().is_reverse = options.reverse;
@@ -242,27 +231,25 @@ absl::StatusOr<std::unique_ptr<RowSource>> RecordReadRows(TableBackend& table, c
   call.StartCounting();
   auto source = table.ReadRows(rows, filter, options);
   if (!source.ok()) return call.Finished(std::move(source));
-  return std::make_unique<RecordedRows>(std::move(call), *std::move(source), options.limit);
+  return std::make_unique<RecordedRows>(table.recorder(), std::move(call), *std::move(source),
+                                        options.limit);
 }
 
-absl::Status RecordBatch(DatabaseBackend& database, const WriteBatch& batch,
+absl::Status RecordBatch(DatabaseBackend& database, uint64_t recording, const WriteBatch& batch,
                          const WriteOptions& options) {
-  const std::vector<Access::BatchEntry>& entries = Access::Entries(batch);
-  RecordedCall call(database.recorder(), TraceOp::kSet, "", options.tag, entries.size());
+  RecordedCall call(database.recorder().get(), recording, TraceOp::kSet, "", options.tag);
   absl::Status status = database.Apply(batch, options);
-  if (!call.is_chosen()) return status;
   call.FinishEntries(&TraceRecord::batch);
-  for (const Access::BatchEntry& entry : entries)
+  for (const Access::BatchEntry& entry : Access::Entries(batch))
     call.AddEntry(entry.table->name(), entry.mutation, status);
   return status;
 }
 
-std::vector<FailedMutation> RecordBulkApply(TableBackend& table,
+std::vector<FailedMutation> RecordBulkApply(TableBackend& table, uint64_t recording,
                                             std::span<const RowMutation> mutations,
                                             const WriteOptions& options) {
-  RecordedCall call(table.recorder(), TraceOp::kSet, table.name(), options.tag, mutations.size());
+  RecordedCall call(table, recording, TraceOp::kSet, options.tag);
   std::vector<FailedMutation> failed = table.BulkApply(mutations, options);
-  if (!call.is_chosen()) return failed;
   call.FinishEntries(&TraceRecord::call);
   auto next_failed = failed.begin();
   for (size_t i = 0; i < mutations.size(); ++i) {

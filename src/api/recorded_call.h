@@ -3,7 +3,8 @@
 // Path:      Table, Database -> here -> trace/recorder.h. It is above the backends, so calls to a
 //            remote database are recorded, too.
 // Rule:      the value of a cell is never recorded.
-// Cost:      one load of a flag for a call that is not recorded.
+// Cost:      one load of a flag while nothing is recorded, and a random number for a call that the
+//            sample leaves out.
 // Threads:   an object is confined to its thread.
 #pragma once
 
@@ -22,27 +23,25 @@
 
 namespace stele::internal {
 
-// True while calls to the database of this table are recorded.
-inline bool IsRecorded(const TableBackend& table) {
-  return table.recorder() != nullptr && table.recorder()->is_on();
+// Decides whether a call to the table is recorded. Returns the recording, or 0.
+inline uint64_t ChooseCall(const TableBackend& table, uint64_t operations = 1) {
+  Recorder* const recorder = table.recorder().get();
+  return recorder == nullptr || !recorder->is_on() ? 0 : recorder->Choose(operations);
 }
 
-// One call. The members of the record are set before the call, its results after it. If the sample
-// left the call out, nothing happens.
+// One recorded call. The members of the record are set before the call, its results after it.
 class RecordedCall {
  public:
-  RecordedCall(const TableBackend& table, TraceOp op, std::string_view tag)
-      : RecordedCall(table.recorder(), op, table.name(), tag, 1) {}
-  // `operations`: how many records the call makes.
-  RecordedCall(std::shared_ptr<Recorder> recorder, TraceOp op, std::string_view table,
-               std::string_view tag, uint64_t operations);
+  // `recording` is that of Recorder::Choose, and not 0. The recorder must outlive this object.
+  RecordedCall(const TableBackend& table, uint64_t recording, TraceOp op, std::string_view tag)
+      : RecordedCall(table.recorder().get(), recording, op, table.name(), tag) {}
+  RecordedCall(Recorder* recorder, uint64_t recording, TraceOp op, std::string_view table,
+               std::string_view tag);
   RecordedCall(const RecordedCall&) = delete;
   RecordedCall& operator=(const RecordedCall&) = delete;
   RecordedCall(RecordedCall&&) = default;
 
-  bool is_chosen() const { return recording_ != 0; }
-  // Only if is_chosen().
-  TraceRecord& record() { return *record_; }
+  TraceRecord& record() { return record_; }
   void SetRow(std::string_view row_key);
   void SetFilter(const Filter& filter);
   void SetRows(const RowSet& rows);
@@ -72,7 +71,7 @@ class RecordedCall {
   }
 
   // Ends a call with several entries, whose number is in the member `number`. Then AddEntry() adds
-  // each of them. Only if is_chosen().
+  // each of them.
   void FinishEntries(std::optional<uint64_t> TraceRecord::*number);
   void AddEntry(std::string_view table, const RowMutation& mutation, const absl::Status& status);
 
@@ -80,20 +79,20 @@ class RecordedCall {
   uint64_t LatencyMicros() const;
   void SetStatus(const absl::Status& status);
 
-  const std::shared_ptr<Recorder> recorder_;
+  Recorder* const recorder_;
   const uint64_t recording_;
-  std::chrono::steady_clock::time_point begin_ = {};
-  std::optional<TraceRecord> record_;
+  const std::chrono::steady_clock::time_point begin_;
+  TraceRecord record_;
 };
 
 // Calls the backend. The record is added when the reader is destroyed.
-absl::StatusOr<std::unique_ptr<RowSource>> RecordReadRows(TableBackend& table, const RowSet& rows,
-                                                          const Filter& filter,
+absl::StatusOr<std::unique_ptr<RowSource>> RecordReadRows(TableBackend& table, uint64_t recording,
+                                                          const RowSet& rows, const Filter& filter,
                                                           const ReadOptions& options);
 // Calls the backend, and records each entry.
-absl::Status RecordBatch(DatabaseBackend& database, const WriteBatch& batch,
+absl::Status RecordBatch(DatabaseBackend& database, uint64_t recording, const WriteBatch& batch,
                          const WriteOptions& options);
-std::vector<FailedMutation> RecordBulkApply(TableBackend& table,
+std::vector<FailedMutation> RecordBulkApply(TableBackend& table, uint64_t recording,
                                             std::span<const RowMutation> mutations,
                                             const WriteOptions& options);
 

@@ -81,8 +81,9 @@ absl::StatusOr<Schema> Table::schema() const {
 
 absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
-  if (!internal::IsRecorded(*backend_)) return backend_->Apply(mutation, options);
-  internal::RecordedCall call(*backend_, internal::TraceOp::kSet, options.tag);
+  const uint64_t recording = internal::ChooseCall(*backend_);
+  if (recording == 0) return backend_->Apply(mutation, options);
+  internal::RecordedCall call(*backend_, recording, internal::TraceOp::kSet, options.tag);
   call.SetRow(mutation.row_key());
   call.SetMutation(mutation);
   return call.Finished(backend_->Apply(mutation, options));
@@ -90,8 +91,9 @@ absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& optio
 
 absl::Status Table::Apply(RowMutation&& mutation, const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
-  if (!internal::IsRecorded(*backend_)) return backend_->ApplyOwned(&mutation, options);
-  internal::RecordedCall call(*backend_, internal::TraceOp::kSet, options.tag);
+  const uint64_t recording = internal::ChooseCall(*backend_);
+  if (recording == 0) return backend_->ApplyOwned(&mutation, options);
+  internal::RecordedCall call(*backend_, recording, internal::TraceOp::kSet, options.tag);
   call.SetRow(mutation.row_key());
   call.SetMutation(mutation);
   return call.Finished(backend_->ApplyOwned(&mutation, options));
@@ -105,9 +107,10 @@ std::vector<FailedMutation> Table::BulkApply(std::span<const RowMutation> mutati
     for (size_t i = 0; i < mutations.size(); ++i) all.push_back({.index = i, .status = status});
     return all;
   }
-  if (internal::IsRecorded(*backend_) && !mutations.empty())
-    return internal::RecordBulkApply(*backend_, mutations, options);
-  return backend_->BulkApply(mutations, options);
+  const uint64_t recording =
+      mutations.empty() ? 0 : internal::ChooseCall(*backend_, mutations.size());
+  return recording == 0 ? backend_->BulkApply(mutations, options)
+                        : internal::RecordBulkApply(*backend_, recording, mutations, options);
 }
 
 absl::StatusOr<MutationBranch> Table::CheckAndMutateRow(std::string_view row_key,
@@ -117,9 +120,10 @@ absl::StatusOr<MutationBranch> Table::CheckAndMutateRow(std::string_view row_key
                                                         const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
   STELE_RETURN_IF_ERROR(CheckBranches(row_key, if_matched, if_not_matched));
-  if (!internal::IsRecorded(*backend_))
+  const uint64_t recording = internal::ChooseCall(*backend_);
+  if (recording == 0)
     return backend_->CheckAndMutateRow(row_key, predicate, if_matched, if_not_matched, options);
-  internal::RecordedCall call(*backend_, internal::TraceOp::kCas, options.tag);
+  internal::RecordedCall call(*backend_, recording, internal::TraceOp::kCas, options.tag);
   call.SetConditional(row_key, predicate, if_matched, if_not_matched);
   return call.Finished(
       backend_->CheckAndMutateRow(row_key, predicate, if_matched, if_not_matched, options));
@@ -132,10 +136,11 @@ absl::StatusOr<MutationBranch> Table::CheckAndMutateRow(std::string_view row_key
                                                         const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
   STELE_RETURN_IF_ERROR(CheckBranches(row_key, if_matched, if_not_matched));
-  if (!internal::IsRecorded(*backend_))
+  const uint64_t recording = internal::ChooseCall(*backend_);
+  if (recording == 0)
     return backend_->CheckAndMutateRowOwned(row_key, predicate, &if_matched, &if_not_matched,
                                             options);
-  internal::RecordedCall call(*backend_, internal::TraceOp::kCas, options.tag);
+  internal::RecordedCall call(*backend_, recording, internal::TraceOp::kCas, options.tag);
   call.SetConditional(row_key, predicate, if_matched, if_not_matched);
   return call.Finished(
       backend_->CheckAndMutateRowOwned(row_key, predicate, &if_matched, &if_not_matched, options));
@@ -146,9 +151,9 @@ absl::StatusOr<Row> Table::ReadModifyWriteRow(std::string_view row_key,
                                               const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
   STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
-  if (!internal::IsRecorded(*backend_))
-    return backend_->ReadModifyWriteRow(row_key, rules, options);
-  internal::RecordedCall call(*backend_, internal::TraceOp::kRmw, options.tag);
+  const uint64_t recording = internal::ChooseCall(*backend_);
+  if (recording == 0) return backend_->ReadModifyWriteRow(row_key, rules, options);
+  internal::RecordedCall call(*backend_, recording, internal::TraceOp::kRmw, options.tag);
   call.SetRow(row_key);
   call.SetRules(rules);
   return call.Finished(backend_->ReadModifyWriteRow(row_key, rules, options));
@@ -157,8 +162,9 @@ absl::StatusOr<Row> Table::ReadModifyWriteRow(std::string_view row_key,
 absl::StatusOr<std::optional<Row>> Table::ReadRow(std::string_view row_key, const Filter& filter,
                                                   const ReadOptions& options) const {
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
-  if (!internal::IsRecorded(*backend_)) return backend_->ReadRow(row_key, filter, options);
-  internal::RecordedCall call(*backend_, internal::TraceOp::kGet, options.tag);
+  const uint64_t recording = internal::ChooseCall(*backend_);
+  if (recording == 0) return backend_->ReadRow(row_key, filter, options);
+  internal::RecordedCall call(*backend_, recording, internal::TraceOp::kGet, options.tag);
   call.SetRow(row_key);
   call.SetFilter(filter);
   auto row = backend_->ReadRow(row_key, filter, options);
@@ -172,9 +178,9 @@ absl::StatusOr<std::optional<Cell>> Table::ReadCell(std::string_view row_key,
                                                     std::string_view qualifier,
                                                     const ReadOptions& options) const {
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
-  if (!internal::IsRecorded(*backend_))
-    return backend_->ReadCell(row_key, family, qualifier, options);
-  internal::RecordedCall call(*backend_, internal::TraceOp::kGet, options.tag);
+  const uint64_t recording = internal::ChooseCall(*backend_);
+  if (recording == 0) return backend_->ReadCell(row_key, family, qualifier, options);
+  internal::RecordedCall call(*backend_, recording, internal::TraceOp::kGet, options.tag);
   call.SetRow(row_key);
   call.SetFamily(family);
   auto cell = backend_->ReadCell(row_key, family, qualifier, options);
@@ -192,8 +198,9 @@ absl::StatusOr<std::vector<std::optional<Row>>> Table::ReadMany(
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options));
   for (const std::string_view row_key : row_keys)
     STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
-  if (!internal::IsRecorded(*backend_)) return backend_->ReadMany(row_keys, filter, options);
-  internal::RecordedCall call(*backend_, internal::TraceOp::kMget, options.tag);
+  const uint64_t recording = internal::ChooseCall(*backend_);
+  if (recording == 0) return backend_->ReadMany(row_keys, filter, options);
+  internal::RecordedCall call(*backend_, recording, internal::TraceOp::kMget, options.tag);
   call.SetKeys(row_keys);
   call.SetFilter(filter);
   auto rows = backend_->ReadMany(row_keys, filter, options);
@@ -215,9 +222,10 @@ RowReader Table::ReadRows(const RowSet& rows, const Filter& filter,
                           const ReadOptions& options) const {
   if (absl::Status status = CheckRead(backend_, options); !status.ok())
     return internal::Access::Make<RowReader>(std::move(status));
+  const uint64_t recording = internal::ChooseCall(*backend_);
   absl::StatusOr<std::unique_ptr<internal::RowSource>> source =
-      internal::IsRecorded(*backend_) ? internal::RecordReadRows(*backend_, rows, filter, options)
-                                      : backend_->ReadRows(rows, filter, options);
+      recording == 0 ? backend_->ReadRows(rows, filter, options)
+                     : internal::RecordReadRows(*backend_, recording, rows, filter, options);
   if (!source.ok()) return internal::Access::Make<RowReader>(std::move(source).status());
   return internal::Access::Make<RowReader>(*std::move(source));
 }
@@ -225,8 +233,9 @@ RowReader Table::ReadRows(const RowSet& rows, const Filter& filter,
 absl::StatusOr<bool> Table::Exists(std::string_view row_key, const Filter& filter,
                                    const ReadOptions& options) const {
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
-  if (!internal::IsRecorded(*backend_)) return backend_->Exists(row_key, filter, options);
-  internal::RecordedCall call(*backend_, internal::TraceOp::kGet, options.tag);
+  const uint64_t recording = internal::ChooseCall(*backend_);
+  if (recording == 0) return backend_->Exists(row_key, filter, options);
+  internal::RecordedCall call(*backend_, recording, internal::TraceOp::kGet, options.tag);
   call.SetRow(row_key);
   call.SetFilter(filter);
   return call.Finished(backend_->Exists(row_key, filter, options));
@@ -251,8 +260,9 @@ absl::Status Table::DropRowRange(const RowRange& range) {
     return internal::InvalidArgument(
         "DropRowRange: an empty prefix; to drop all rows use RowRange::All()");
   }
-  if (!internal::IsRecorded(*backend_)) return backend_->DropRowRange(range);
-  internal::RecordedCall call(*backend_, internal::TraceOp::kDrop, "");
+  const uint64_t recording = internal::ChooseCall(*backend_);
+  if (recording == 0) return backend_->DropRowRange(range);
+  internal::RecordedCall call(*backend_, recording, internal::TraceOp::kDrop, "");
   call.SetRange(range);
   return call.Finished(backend_->DropRowRange(range));
 }
