@@ -54,8 +54,9 @@ class RecordedRows final : public RowSource {
     record.cells_seen = stats.cells_seen;
     record.bytes_read = stats.bytes_read;
     // A scan that read its whole range examined no last row.
+    const bool is_scan = record.op == TraceOp::kScan;
     const bool is_partial = !has_ended_ || (limit_ > 0 && rows_ >= static_cast<uint64_t>(limit_));
-    if (is_partial && !last_.empty()) record.last = std::move(last_);
+    if (is_scan && is_partial && !last_.empty()) record.last = std::move(last_);
     call_.Finish(source_->status());
   }
 
@@ -100,6 +101,16 @@ void RecordedCall::SetFilter(const Filter& filter) {
 }
 
 void RecordedCall::SetRows(const RowSet& rows) {
+  const std::vector<std::string>& keys = rows.row_keys();
+  if (rows.ranges().empty() && !keys.empty()) {
+    record_.op = keys.size() == 1 ? TraceOp::kGet : TraceOp::kMget;
+    if (keys.size() == 1) {
+      record_.row = keys[0];
+    } else {
+      record_.keys = keys;
+    }
+    return;
+  }
   std::vector<TraceRecord::Range> ranges;
   for (const std::string& key : rows.row_keys())
     ranges.push_back({.start = key, .end = After(key)});

@@ -44,6 +44,7 @@ class RecordedCall {
   TraceRecord& record() { return record_; }
   void SetRow(std::string_view row_key);
   void SetFilter(const Filter& filter);
+  // The rows of a scan. Without ranges it becomes a get or an mget.
   void SetRows(const RowSet& rows);
   void SetRange(const RowRange& range);
   void SetKeys(std::span<const std::string_view> row_keys);

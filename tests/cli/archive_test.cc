@@ -141,7 +141,7 @@ TEST_F(ArchiveTest, OnlyRowsOfTheRange) {
   std::vector<std::string> words = Words();
   words.insert(words.end(), {"prefix=row7", "--format", "json"});
   const std::string moved = Output(words);
-  EXPECT_NE(moved.find("\"rows\":1,"), std::string::npos) << moved;
+  EXPECT_NE(moved.find("\"rows\": 1,"), std::string::npos) << moved;
   for (const std::string& cell : CellsOf(archive()).older)
     EXPECT_TRUE(cell.starts_with("4:row7")) << cell;
 }

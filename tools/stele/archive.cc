@@ -34,6 +34,7 @@ struct ArchiveRequest {
   std::string directory;
   OldCells old;
   bool is_dry_run = false;
+  bool as_json = false;
 };
 
 absl::StatusOr<ArchiveRequest> ParseArchiveRequest(const Flags& flags) {
@@ -133,10 +134,10 @@ absl::StatusOr<uint64_t> FillArchive(const ArchiveRequest& request, const Table&
 
 void PrintCounts(Session& session, const ArchiveRequest& request, const OldCellCounts& counts,
                  uint64_t copied) {
-  if (session.options().format != Format::kText) {
+  if (request.as_json) {
     Listing listing{.names = {"table", "rows", "cells", "bytes", "copied_cells"}, .records = {}};
     listing.records.push_back({request.table, counts.rows, counts.cells, counts.bytes, copied});
-    session.Print(ListingText(listing, session.options().format));
+    session.Print(ListingText(listing, Format::kJson));
     return;
   }
   session.Print(
@@ -149,8 +150,9 @@ void PrintCounts(Session& session, const ArchiveRequest& request, const OldCellC
 
 absl::Status RunArchive(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kArchiveFlags));
-  STELE_RETURN_IF_ERROR(TakeOutputFlags(session, flags).status());
-  STELE_ASSIGN_OR_RETURN(const ArchiveRequest request, ParseArchiveRequest(flags));
+  STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
+  STELE_ASSIGN_OR_RETURN(ArchiveRequest request, ParseArchiveRequest(flags));
+  request.as_json = as_json;
   STELE_RETURN_IF_ERROR(CheckDirectories(session.options().database, request.directory));
   STELE_RETURN_IF_ERROR(
       internal::CheckOutputsAreNotInputs({session.options().output}, {request.directory}));

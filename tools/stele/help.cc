@@ -20,7 +20,8 @@ constexpr Command kCommands[] = {
      "  DIRECTORY, which is created if necessary, compares both, and then deletes them here.\n"
      "  After an interruption, the same command continues.\n\n"
      "  --before 2015-01-01 or 2015-01-01T06:30:00Z\n"
-     "  --dry-run   prints how many rows, cells and bytes would move\n\n"
+     "  --dry-run   prints how many rows, cells and bytes would move\n"
+     "  --format json   default: text\n\n"
      "  Example: stele --db shop.db archive orders --before 2024-01-01 --to /slow/orders.db\n",
      RunArchive, true},
     {"bench", "Measure reads, scans and writes of a database",

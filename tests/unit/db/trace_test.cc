@@ -232,6 +232,25 @@ TEST_F(TraceTest, ScansAreRecordedAtTheirEnd) {
   EXPECT_EQ(records[3].ranges[1].end, "b");
 }
 
+TEST_F(TraceTest, AScanOfRowKeysIsAGet) {
+  for (const std::string row : {"a", "b", "c"}) ASSERT_TRUE(table_.Apply(Set(row)).ok());
+  Start();
+  RowSet keys;
+  keys.Append("c");
+  for (RowReader reader = table_.ReadRows(keys, {}, {.limit = 1}); reader.Next();) {
+  }
+  for (RowReader reader = table_.ReadRows(keys.Append("a")); reader.Next();) {
+  }
+  const std::vector<TraceRecord> records = Stop();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(TextOf(records[0]),
+            "get t row=c keys= range=-..- last=- limit=1 rows=1 cells=1/- bytes=7 columns= "
+            "increments= status= tag=");
+  EXPECT_EQ(TextOf(records[1]),
+            "mget t row= keys=c,a range=-..- last=- limit=- rows=2 cells=2/- bytes=14 columns= "
+            "increments= status= tag=");
+}
+
 TEST_F(TraceTest, NoValueIsInTheFile) {
   const std::string secret = "s3cr3t-s3cr3t";
   Start();
