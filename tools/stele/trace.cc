@@ -10,6 +10,8 @@
 #include "compare/logical_trace.h"
 #include "compare/options.h"
 #include "compare/workload.h"
+#include "logical/from_records.h"
+#include "logical/trace_logical.h"
 #include "stele/lab/trace.h"
 #endif
 
@@ -74,7 +76,10 @@ absl::Status PrintDrawn(Session& session, const std::vector<std::string>& args) 
   bar.End();
   for (size_t i = 0; i < workload.operations.size(); ++i) {
     const auto micros = static_cast<int64_t>(static_cast<double>(i) * 1e6 / options.rate);
-    session.Print(LogicalLine(workload, workload.operations[i], micros));
+    const CompareOperation& operation = workload.operations[i];
+    const CompareQuery& query = workload.queries[operation.query];
+    session.Print(
+        LogicalLine(query.name, !query.input.empty(), query.records[operation.record], micros));
   }
   return absl::OkStatus();
 }
@@ -82,8 +87,13 @@ absl::Status PrintDrawn(Session& session, const std::vector<std::string>& args) 
 }  // namespace
 
 absl::Status RunTrace(Session& session, const std::vector<std::string>& args) {
-  if (!args.empty() && args[0] == "synth")
-    return PrintDrawn(session, std::vector<std::string>(args.begin() + 1, args.end()));
+  constexpr std::pair<std::string_view, absl::Status (*)(Session&, const std::vector<std::string>&)>
+      kLogical[] = {
+          {"synth", PrintDrawn}, {"from-records", PrintFromRecords}, {"logical", PrintLogical}};
+  for (const auto& [word, print] : kLogical) {
+    if (!args.empty() && args[0] == word)
+      return print(session, std::vector<std::string>(args.begin() + 1, args.end()));
+  }
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kTraceFlags));
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   const std::vector<std::string>& words = flags.words();

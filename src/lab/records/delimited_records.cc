@@ -151,6 +151,15 @@ std::vector<std::string> DelimitedRecords::Names() const {
   return names;
 }
 
+absl::StatusOr<RecordFields> DelimitedRecords::AllFields() const {
+  FieldCollector fields;
+  for (const auto& [name, index] : places_) {
+    const std::string_view text = FieldAt(index);
+    if (!text.empty()) STELE_RETURN_IF_ERROR(fields.Add(name, text));
+  }
+  return fields.Take();
+}
+
 std::optional<std::string> DelimitedRecords::Json(std::string_view field) const {
   const auto text = Text(field);
   if (!text.has_value()) return std::nullopt;

@@ -30,6 +30,7 @@ class DelimitedRecords : public RecordReader, private FieldSource {
   absl::StatusOr<bool> Next() override;
   const absl::Status& status() const override { return status_; }
   const FieldSource& fields() const override { return *this; }
+  absl::StatusOr<RecordFields> AllFields() const override;
   std::string_view text() const override { return text_; }
   uint64_t line_number() const override { return line_number_; }
   uint64_t stored_bytes() const override { return lines_->file().stored_bytes(); }

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "lab/records/record_fields.h"
 #include "lab/template/field_source.h"
 #include "lab/values/item.h"
 
@@ -27,9 +29,14 @@ class ItemFields : public FieldSource {
   std::optional<std::string> Json(std::string_view field) const override;
   // Those of the record itself, and not of its maps.
   std::vector<std::string> Names() const override;
+  // Returns all fields that have a text. Errors: those of FieldCollector.
+  absl::StatusOr<RecordFields> All() const;
 
  private:
   std::optional<uint32_t> Find(std::string_view path) const;
+  // Adds the fields among the nodes [begin, end), whose names follow `path`.
+  absl::Status AddMembers(uint32_t begin, uint32_t end, bool is_list, std::string* path,
+                          FieldCollector* fields) const;
 
   const Item& item_;
   const bool is_plain_;

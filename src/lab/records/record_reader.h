@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "lab/records/record_fields.h"
 #include "lab/template/field_source.h"
 
 namespace stele::internal::lab {
@@ -27,6 +28,8 @@ class RecordReader {
   // Why the record is bad, or OK. The other functions are for the record that was read.
   virtual const absl::Status& status() const = 0;
   virtual const FieldSource& fields() const = 0;
+  // Returns all fields that have a text: a member of a nested map is "a.b", and an element "a.0".
+  virtual absl::StatusOr<RecordFields> AllFields() const = 0;
   // The bytes of the record. Of one that is too long, the beginning.
   virtual std::string_view text() const = 0;
   // The line on which the record begins, from 1.

@@ -28,6 +28,7 @@ class JsonLineRecords : public RecordReader {
   }
   const absl::Status& status() const override { return status_; }
   const FieldSource& fields() const override { return fields_; }
+  absl::StatusOr<RecordFields> AllFields() const override { return fields_.All(); }
   std::string_view text() const override { return line_.text; }
   uint64_t line_number() const override { return line_.number; }
   uint64_t stored_bytes() const override { return lines_.file().stored_bytes(); }
@@ -55,6 +56,7 @@ class ItemRecords : public RecordReader {
   }
   const absl::Status& status() const override { return status_; }
   const FieldSource& fields() const override { return fields_; }
+  absl::StatusOr<RecordFields> AllFields() const override { return fields_.All(); }
   std::string_view text() const override { return file_->text(); }
   uint64_t line_number() const override { return file_->line_number(); }
   uint64_t stored_bytes() const override { return file_->stored_bytes(); }

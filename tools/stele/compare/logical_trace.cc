@@ -18,7 +18,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using internal::lab::QueryInputs;
 
-constexpr size_t kLineBytesMax = size_t{64} << 20;
 constexpr size_t kTraceOperationsMax = 10'000'000;
 constexpr size_t kRecordBytesMax = size_t{1} << 30;
 constexpr size_t kFieldBytes = 128;  // of a field, without its text
@@ -31,14 +30,14 @@ class LogicalTraceReader {
   absl::StatusOr<CompareWorkload> Read(const std::string& path) {
     STELE_RETURN_IF_ERROR(FindQueries());
     STELE_ASSIGN_OR_RETURN(auto file, internal::lab::InputFile::Open(path, false));
-    internal::lab::LineReader lines(std::move(file), kLineBytesMax, 0);
+    internal::lab::LineReader lines(std::move(file), kLogicalLineBytesMax, 0);
     internal::lab::InputLine line;
     while (true) {
       STELE_ASSIGN_OR_RETURN(const bool any, lines.Next(&line));
       if (!any) break;
       const absl::Status added =
           line.is_too_long
-              ? internal::InvalidArgument("the line has more than {} bytes", kLineBytesMax)
+              ? internal::InvalidArgument("the line has more than {} bytes", kLogicalLineBytesMax)
               : AddLine(line.text);
       if (!added.ok())
         return Within(fmt::format("{}:{}", internal::Printable(path), line.number), added);
@@ -127,12 +126,11 @@ class LogicalTraceReader {
 
 }  // namespace
 
-std::string LogicalLine(const CompareWorkload& workload, const CompareOperation& operation,
+std::string LogicalLine(std::string_view query, bool writes, const lab::Design::Record& fields,
                         int64_t micros) {
-  const CompareQuery& query = workload.queries[operation.query];
   Json texts = Json::object();
   Json bytes = Json::object();
-  for (const auto& [field, value] : query.records[operation.record]) {
+  for (const auto& [field, value] : fields) {
     if (IsUtf8(value)) {
       texts[field] = value;
       continue;
@@ -141,8 +139,8 @@ std::string LogicalLine(const CompareWorkload& workload, const CompareOperation&
     internal::lab::AppendBase64(value, &base64);
     bytes[field] = std::move(base64);
   }
-  const std::string member = query.input.empty() ? "params" : "record";
-  Json line = {{"t", micros}, {"query", query.name}, {member, std::move(texts)}};
+  const std::string member = writes ? "record" : "params";
+  Json line = {{"t", micros}, {"query", query}, {member, std::move(texts)}};
   if (!bytes.empty()) line[member + "_base64"] = std::move(bytes);
   return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

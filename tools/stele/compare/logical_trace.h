@@ -7,6 +7,8 @@
 // Threads:   Pure functions.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +18,12 @@
 
 namespace stele::cli {
 
-// Returns the line of an operation that begins at `micros`.
-std::string LogicalLine(const CompareWorkload& workload, const CompareOperation& operation,
+// Returns the line of an operation that begins at `micros`. A query that `writes` has a record.
+// `query` and the names of the fields must be UTF-8.
+std::string LogicalLine(std::string_view query, bool writes, const lab::Design::Record& fields,
                         int64_t micros);
+// A line of more than so many bytes is an error for ReadLogicalTrace().
+inline constexpr size_t kLogicalLineBytesMax = size_t{64} << 20;
 
 // Reads a workload of these designs. It may be compressed with gzip or zstd.
 // Errors: InvalidArgument, with the line, for a query that the first design lacks, a record that a

@@ -15,15 +15,6 @@ std::string Base64(std::string_view bytes) {
   return text;
 }
 
-// The range as [start, end) of a trace. An empty end is no bound.
-std::pair<std::string, std::string> BoundsOf(const RowRange& range) {
-  std::string start = range.start();
-  std::string end = range.end();
-  if (range.start_bound() == RangeBound::kOpen) start.push_back('\0');
-  if (range.end_bound() == RangeBound::kClosed) end.push_back('\0');
-  return {std::move(start), std::move(end)};
-}
-
 void AddRows(const RowSet& rows, Json* line) {
   Json& json = *line;
   if (rows.ranges().empty()) {
@@ -56,6 +47,14 @@ void AddNumbers(const lab::ReadRequest& request, const OperationResult& result, 
 }
 
 }  // namespace
+
+std::pair<std::string, std::string> BoundsOf(const RowRange& range) {
+  std::string start = range.start();
+  std::string end = range.end();
+  if (range.start_bound() == RangeBound::kOpen) start.push_back('\0');
+  if (range.end_bound() == RangeBound::kClosed) end.push_back('\0');
+  return {std::move(start), std::move(end)};
+}
 
 std::string TraceLines(const std::string& table, const PreparedOperation& operation,
                        const OperationResult& result, int64_t micros) {

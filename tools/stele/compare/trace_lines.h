@@ -6,10 +6,14 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "compare/compared_design.h"
 
 namespace stele::cli {
+
+// Returns the range as [start, end) of a trace. An empty end is no bound.
+std::pair<std::string, std::string> BoundsOf(const RowRange& range);
 
 // One line per request, which began at `micros`. A query that fans out has the numbers of all its
 // requests in its first line.
