@@ -27,7 +27,7 @@ std::string RowKeyBefore(std::string_view bound) {
   return key;
 }
 
-// Stands for a file that cannot be opened. It fails when the scan reaches rows that the file may
+// A cursor over a file that cannot be opened. It fails when the scan reaches rows that the file may
 // have. Before, it is on the first of them, which the manifest names.
 class UnopenedFileCursor final : public CellCursor {
  public:

@@ -36,8 +36,8 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table,
 // The position in table.tablets of the tablet that contains the row.
 size_t TabletIndexOf(const TableView& table, std::string_view row_key);
 
-// The sources of one row. Most rows that are asked for and missing have none, so what a read needs
-// of its options is only prepared after the sources are found.
+// The sources of one row. Most missing rows have none. So a read first finds the sources, and then
+// prepares its options.
 class RowSources {
  public:
   RowSources(const TableView& table, std::string_view row_key) : table_(table), row_key_(row_key) {}

@@ -1,14 +1,11 @@
 // Tests backups: their contents, visibility and removal, and what remains of one that was
 // interrupted.
-#include <grpcpp/grpcpp.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 
 #include "absl/status/status.h"
-#include "remote/wire/operations.grpc.pb.h"
 #include "remote/wire/timestamps.h"
 #include "steled/backups/backups.h"
 #include "steled/server_fixture.h"
@@ -17,9 +14,7 @@
 namespace stele::server {
 namespace {
 
-using internal::MicrosOf;
 using internal::ToWireTime;
-using internal::WireNow;
 
 namespace admin_wire = ::google::bigtable::admin::v2;
 namespace fs = std::filesystem;
@@ -563,57 +558,6 @@ TEST(Backup, ADatabaseInMemoryHasNone) {
   EXPECT_TRUE(backups.Load().ok());
   EXPECT_TRUE(absl::IsFailedPrecondition(backups.Create({}).status()));
   EXPECT_TRUE(absl::IsFailedPrecondition(backups.Restore({}).status()));
-}
-
-class BackupServerTest : public ServerTest {};
-
-TEST_F(BackupServerTest, TheWholeWayByTheWire) {
-  const std::string table = NewTable();
-  ASSERT_TRUE(client().Set(table, "r", "f:a", 1000, "v").ok());
-  admin_wire::CreateBackupRequest create;
-  create.set_parent(kCluster);
-  create.set_backup_id("wire");
-  create.mutable_backup()->set_source_table(Client::TableName(table));
-  *create.mutable_backup()->mutable_expire_time() = ToWireTime(MicrosOf(WireNow()) + 7 * kHour);
-  Operation operation;
-  const auto operations = google::longrunning::Operations::NewStub(client().channel());
-  const auto await = [&] {
-    while (!operation.done()) {
-      grpc::ClientContext context;
-      google::longrunning::GetOperationRequest request;
-      request.set_name(operation.name());
-      ASSERT_TRUE(operations->GetOperation(&context, request, &operation).ok());
-    }
-  };
-  {
-    grpc::ClientContext context;
-    ASSERT_TRUE(client().admin().CreateBackup(&context, create, &operation).ok());
-  }
-  await();
-  ASSERT_TRUE(operation.has_response()) << operation.ShortDebugString();
-  admin_wire::RestoreTableRequest restore;
-  restore.set_parent(kInstance);
-  restore.set_table_id("restored");
-  restore.set_backup(std::string(kCluster) + "/backups/wire");
-  {
-    grpc::ClientContext context;
-    ASSERT_TRUE(client().admin().RestoreTable(&context, restore, &operation).ok());
-  }
-  await();
-  ASSERT_TRUE(operation.has_response()) << operation.ShortDebugString();
-  EXPECT_EQ(client().Read("restored"), Rows({"r f:a@1000=v"}));
-  grpc::ClientContext listing;
-  admin_wire::ListBackupsRequest list;
-  list.set_parent("projects/p/instances/i/clusters/-");
-  admin_wire::ListBackupsResponse listed;
-  ASSERT_TRUE(client().admin().ListBackups(&listing, list, &listed).ok());
-  ASSERT_EQ(listed.backups_size(), 1);
-  EXPECT_EQ(listed.backups(0).source_table(), Client::TableName(table));
-  grpc::ClientContext deleting;
-  admin_wire::DeleteBackupRequest deletion;
-  deletion.set_name(listed.backups(0).name());
-  google::protobuf::Empty nothing;
-  EXPECT_TRUE(client().admin().DeleteBackup(&deleting, deletion, &nothing).ok());
 }
 
 }  // namespace
