@@ -7,21 +7,15 @@ Without Chromium the program prints that and exits with 77 (skipped).
 """
 import json
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "chromium-shell")
+import browser
+
 HOSTILE = "z</script><img src=x onerror=\"window.hacked=1\">\u202e\x1b[31m"
 
 USER = """
-<script>
-(() => {
-  const seen = {errors: []};
-  window.onerror = (message) => seen.errors.push(String(message));
   const map = document.querySelector("canvas.map");
   const box = map.getBoundingClientRect();
   const mouse = (name, x, y, target) => (target || map).dispatchEvent(new MouseEvent(name, {bubbles: true, button: 0,
@@ -61,13 +55,7 @@ USER = """
   seen.images = document.images.length;
   seen.hacked = window.hacked || 0;
   seen.requests = performance.getEntriesByType("resource").length;
-  const result = document.createElement("pre");
-  result.id = "seen";
-  result.textContent = JSON.stringify(seen);
-  document.body.appendChild(result);
-})();
-</script>
-</body>"""
+"""
 
 
 def operations():
@@ -77,14 +65,6 @@ def operations():
         for row in rows:
             for _ in range(200 if row == "m" and 40 <= second < 60 else 1 if second % 2 else 0):
                 yield {"t": 1700000000000000 + second * 1000000, "op": "get", "table": "<b>t", "row": row}
-
-
-def view(browser, page):
-    """The document after all scripts ran."""
-    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1200,900",
-                           "--virtual-time-budget=10000", "--dump-dom", page.as_uri()],
-                          capture_output=True, text=True, check=False, timeout=240)
-    return done.stdout
 
 
 def wrong_findings(seen):
@@ -98,23 +78,14 @@ def wrong_findings(seen):
 
 
 def main():
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        print("skipped: no Chromium is installed")
-        sys.exit(SKIPPED)
+    chromium = browser.find()
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder, "trace.jsonl")
         trace.write_text("".join(json.dumps(line) + "\n" for line in operations()), encoding="utf-8")
         page = pathlib.Path(folder, "page.html")
         subprocess.run([sys.argv[1], "heatmap", str(trace), "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
-        page.write_text(page.read_text(encoding="utf-8").replace("</body>", USER), encoding="utf-8")
-        found = re.search(r'<pre id="seen">(.*?)</pre>', view(browser, page), re.DOTALL)
-    if found is None:
-        sys.exit("the page did not run to its end")
-    text = found.group(1).replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
-    wrong = wrong_findings(json.loads(text))
-    print("\n".join(wrong) or "the page is right")
-    sys.exit(1 if wrong else 0)
+        seen = browser.what_a_user_sees(chromium, page, USER)
+    browser.finish(wrong_findings(seen))
 
 
 if __name__ == "__main__":

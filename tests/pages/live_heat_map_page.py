@@ -5,12 +5,11 @@ the operations of a client.
 Without Chromium the program prints that and exits with 77 (skipped).
 """
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
-from heat_map_page import BROWSERS, SKIPPED
+import browser
 
 
 def start(steled, folder):
@@ -21,11 +20,8 @@ def start(steled, folder):
     return process, pages, process.stdout.readline().split()[-1]
 
 
-def document(browser, folder, address):
-    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,900", "--no-proxy-server",
-                           f"--user-data-dir={folder}/browser", "--virtual-time-budget=12000", "--dump-dom", address],
-                          capture_output=True, text=True, check=False, timeout=240)
-    return done.stdout
+def live_page(chromium, folder, pages):
+    return browser.document(chromium, f"http://{pages}/heatmap", "--no-proxy-server", f"--user-data-dir={folder}/browser", milliseconds=12000)
 
 
 def wrong_findings(page):
@@ -39,10 +35,7 @@ def wrong_findings(page):
 
 def main():
     stele, steled = sys.argv[1:3]
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        print("skipped: no Chromium is installed")
-        sys.exit(SKIPPED)
+    chromium = browser.find()
     with tempfile.TemporaryDirectory() as folder:
         process, pages, address = start(steled, folder)
         try:
@@ -52,18 +45,17 @@ def main():
             run("createtable", "orders", "families=f")
             for row in range(20):
                 run("set", "orders", f"row{row:02}", "f:q=v")
-            first = document(browser, folder, f"http://{pages}/heatmap")
+            first = live_page(chromium, folder, pages)
             for row in range(5):
                 run("lookup", "orders", f"row{row:02}")
-            page = document(browser, folder, f"http://{pages}/heatmap")
+            page = live_page(chromium, folder, pages)
         finally:
             process.terminate()
             process.wait()
     wrong = [f"the page has not {text}" for text in wrong_findings(page)]
     if 'data-ready="true"' not in first:
         wrong.append("the first page was not ready")
-    print("\n".join(wrong) or "the page is right")
-    sys.exit(1 if wrong else 0)
+    browser.finish(wrong)
 
 
 if __name__ == "__main__":

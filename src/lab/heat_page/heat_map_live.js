@@ -10,7 +10,7 @@
       const response = await fetch(live.path, {cache: "no-store"});
       if (!response.ok) throw new Error(`status ${response.status}`);
       const maps = await response.json();
-      if (maps.length > 0 && !isStudied()) show(maps, null);
+      if (maps.length > 0 && !isStudied()) show([{name: "Heat map", maps}]);
       state.textContent = maps.length === 0 ? "No operations yet." : isStudied() ? "Paused while the map is zoomed or a cell is pinned." : "";
     } catch (error) {
       state.textContent = `Not updated: ${error.message}`;

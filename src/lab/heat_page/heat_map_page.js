@@ -70,8 +70,10 @@
   const largest = () => Math.max(0, ...shared.panels.map((panel) => panel.largest()));
 
   class Panel {
-    constructor(parent, name, maps) {
+    constructor(parent, {name, maps, isNamed}) {
+      this.name = name;
       this.maps = maps;
+      this.isNamed = isNamed;
       this.root = element("section", "panel");
       this.root.setAttribute("aria-label", name);
       this.heading = this.root.appendChild(element("h2", "", name));
@@ -324,7 +326,7 @@
 
     describe() {
       const {map} = this;
-      this.heading.textContent = textOf(map, "table");
+      this.heading.textContent = (this.isNamed ? `${this.name}: ` : "") + textOf(map, "table");
       let hottest = 0;
       const {byBand} = this.sums();
       for (let band = 1; band < this.bands; ++band) if (byBand[band] > byBand[hottest]) hottest = band;
@@ -511,15 +513,17 @@
     $("metric").value = shared.metric;
   }
 
-  // Shows these maps, and the table that was shown before if it is one of them.
-  function show(maps, compared) {
+  // Shows panels next to each other, each with a name and a list of maps. The heading of a panel
+  // with isNamed shows its name. The first panel gives the choice of tables. The table that was
+  // shown before stays if it has a map.
+  function show(panels) {
     const chosen = shared.maps.length > 0 ? chosenTable() : null;
+    const maps = panels[0].maps;
     shared.maps = maps;
-    if (shared.panels.length === 0) {
-      shared.panels = [new Panel($("panels"), "Heat map", maps)];
-      if (compared) shared.panels.push(new Panel($("panels"), "Compared heat map", compared));
-    }
-    shared.panels[0].maps = maps;
+    if (shared.panels.length === 0) shared.panels = panels.map((panel) => new Panel($("panels"), panel));
+    panels.forEach((panel, index) => {
+      shared.panels[index].maps = panel.maps;
+    });
     $("table").replaceChildren(...maps.map((map, index) => new Option(textOf(map, "table"), String(index))));
     $("table-choice").hidden = maps.length < 2;
     const index = Math.max(0, maps.findIndex((map) => textOf(map, "table") === chosen));
@@ -557,7 +561,9 @@
     if (!maps) return;  // another script calls show()
     const compared = read("heatmap-compare");
     shared.metric = listOf(maps)[0].metric;
-    show(listOf(maps), compared ? listOf(compared) : null);
+    const panels = [{name: "Heat map", maps: listOf(maps)}];
+    if (compared) panels.push({name: "Compared heat map", maps: listOf(compared)});
+    show(panels);
     document.body.dataset.ready = "true";
   }
 

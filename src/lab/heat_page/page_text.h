@@ -5,7 +5,7 @@
 
 namespace stele::internal::lab {
 
-// With the lines @DATA@ and @SCRIPT@, which are replaced.
+// With marks such as @DATA@, which heat_page.cc replaces.
 extern const std::string_view kHeatMapPage;
 extern const std::string_view kHeatMapScript;
 extern const std::string_view kLiveScript;  // for a page that follows a server
