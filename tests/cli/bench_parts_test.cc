@@ -256,5 +256,21 @@ TEST(BenchHistogramTest, ThePercentileTextEndsWithTheMaximum) {
   EXPECT_NE(text.find("Total count    =          100]\n"), text.npos) << text;
 }
 
+TEST(BenchHistogramTest, ThePercentilePointsRiseToTheMaximum) {
+  LatencyHistogram histogram;
+  EXPECT_TRUE(histogram.PercentilePoints().empty());
+  for (uint64_t micros = 1; micros <= 100; ++micros) histogram.Record(micros * 1000);
+  const std::vector<PercentilePoint> points = histogram.PercentilePoints();
+  for (size_t i = 1; i < points.size(); ++i) {
+    EXPECT_GT(points[i].percentile, points[i - 1].percentile);
+    EXPECT_GE(points[i].nanos, points[i - 1].nanos);
+  }
+  EXPECT_EQ(points[0].percentile, 0);
+  EXPECT_EQ(points[0].count, 1u);
+  EXPECT_EQ(points.back().percentile, 100);
+  EXPECT_EQ(points.back().nanos, histogram.Max());
+  EXPECT_EQ(points.back().count, 100u);
+}
+
 }  // namespace
 }  // namespace stele::cli

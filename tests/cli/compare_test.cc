@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -77,6 +78,10 @@ class CompareCommandTest : public CommandTest {
     EXPECT_EQ(result.exit_status, exit_status) << result.err;
     return Json::parse(result.out, nullptr, false);
   }
+  std::string Contents(const std::string& name) const {
+    std::ifstream file(Path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
   // Other words than those of kByNumber.
   std::string Changed(const std::string& name, const std::string& from,
                       const std::string& to) const {
@@ -115,6 +120,7 @@ TEST_F(CompareCommandTest, FiguresAreExact) {
     EXPECT_EQ(operations, 400u);
     EXPECT_GT(of_user["operations"], design["queries"][1]["operations"]) << "the weights";
     EXPECT_GT(of_user["latency_us"]["p99"], 0);
+    EXPECT_TRUE(of_user["latency_us"]["histogram"].get<std::string>().starts_with("HISTFAAA"));
   }
   EXPECT_EQ(compared["answers_compared"], compared["designs"][0]["queries"][0]["operations"]);
   EXPECT_EQ(compared["answers_equal"], compared["answers_compared"]);
@@ -159,6 +165,157 @@ TEST_F(CompareCommandTest, TheTextMarksTheBetterDesign) {
             std::string::npos)
       << text.out;
   EXPECT_NE(text.out.find("\nby-user is better at: logical bytes"), std::string::npos) << text.out;
+}
+
+TEST_F(CompareCommandTest, TheReportIsAlsoAFile) {
+  std::string text;
+  std::vector<std::string> files;
+  for (const char* const name : {"report.txt", "report.json", "report.html"}) {
+    const CommandResult result = RunPlain(Words(by_number_, {"-o", Path(name)}));
+    EXPECT_EQ(result.exit_status, 0) << result.err;
+    EXPECT_NE(result.out.find("\nlogical bytes  "), std::string::npos) << result.out;
+    text = result.out.substr(0, result.out.find("load, seconds"));
+    const std::string file = Contents(name);
+    files.push_back(file);
+    if (files.size() == 1) {
+      EXPECT_EQ(file + "wrote " + Path(name) + "\n", result.out);
+    }
+  }
+  EXPECT_EQ(Json::parse(files[1], nullptr, false)["designs"].size(), 2u) << files[1];
+  EXPECT_TRUE(files[2].starts_with("<!doctype html>"));
+  EXPECT_NE(files[2].find("<title>Comparison of designs</title>"), std::string::npos);
+  const CommandResult json =
+      RunPlain(Words(by_number_, {"-o", Path("other.json"), "--format", "json"}));
+  EXPECT_EQ(json.exit_status, 0) << json.err;
+  EXPECT_EQ(json.out.substr(0, text.size()), text);
+}
+
+TEST_F(CompareCommandTest, AnEstimateHasNodesAndPrices) {
+  const std::string nodes =
+      WriteFile("nodes.yaml",
+                "reads: 1000\nwrites: 500\nscan_mb: 10\nstorage_tb: 1\ntarget: 0.5\nrate: 4000\n"
+                "data_factor: 1000000000\nnode_hour: 2\ngb_month: 0.1\n");
+  const Json compared = Compared(by_number_, {"--estimate", nodes});
+  EXPECT_EQ(compared["estimate_rate"], 4000);
+  const Json& design = compared["designs"][0];
+  const Json& estimate = design["estimate"];
+  const auto operations = [&](size_t query) {
+    return design["queries"][query]["operations"].get<double>();
+  };
+  // 400 operations at 4,000 per second: of-user scans 4 rows of 22 bytes, and one reads a row.
+  EXPECT_EQ(estimate["reads_per_second"], 10 * (operations(0) + operations(1)));
+  EXPECT_EQ(estimate["writes_per_second"], 10 * operations(2));
+  EXPECT_NEAR(estimate["scan_mb_per_second"], 10 * operations(0) * 88 / 1e6, 1e-9);
+  const double gigabytes = design["data"]["disk_bytes"].get<double>();
+  EXPECT_NEAR(estimate["storage_gb"], gigabytes, 1e-6);
+  const double load = estimate["reads_per_second"].get<double>() / 1000 +
+                      estimate["writes_per_second"].get<double>() / 500 +
+                      estimate["scan_mb_per_second"].get<double>() / 10;
+  EXPECT_NEAR(estimate["load"], load, 1e-9);
+  const double for_storage = std::ceil(gigabytes / 1000 / 0.5);
+  EXPECT_EQ(estimate["nodes"], std::max(for_storage, std::ceil(load / 0.5)));
+  EXPECT_NEAR(estimate["month_price"], estimate["nodes"].get<double>() * 2 * 730 + gigabytes * 0.1,
+              1e-6);
+  // The other design's scans see all rows.
+  const Json& other = compared["designs"][1]["estimate"];
+  EXPECT_GT(other["scan_mb_per_second"], estimate["scan_mb_per_second"]);
+  EXPECT_EQ(other["reads_per_second"], estimate["reads_per_second"]);
+}
+
+TEST_F(CompareCommandTest, AnEstimateHasDefaults) {
+  const CommandResult text =
+      RunPlain(Words(by_number_, {"--estimate", WriteFile("n.yaml", "target: 0.7\n")}));
+  EXPECT_EQ(text.exit_status, 0) << text.err;
+  const size_t at = text.out.find("estimate for Cloud Bigtable: 1000 operations/s, 1 times");
+  ASSERT_NE(at, std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("\n  nodes                             1                 1\n", at),
+            std::string::npos)
+      << text.out;
+  EXPECT_EQ(text.out.find("price"), std::string::npos);
+  // A logical trace has a rate.
+  const std::string trace =
+      WriteFile("t.jsonl",
+                "{\"t\":7000000,\"query\":\"of-user\",\"params\":{\"user\":\"u1\"}}\n"
+                "{\"t\":7500000,\"query\":\"of-user\",\"params\":{\"user\":\"u1\"}}\n"
+                "{\"t\":8000000,\"query\":\"of-user\",\"params\":{\"user\":\"u2\"}}\n");
+  const CommandResult traced = RunPlain({"compare-designs", by_user_, by_number_, "--trace", trace,
+                                         "--estimate", Path("n.yaml"), "--rounds", "1"});
+  EXPECT_NE(traced.out.find("estimate for Cloud Bigtable: 2 operations/s"), std::string::npos)
+      << traced.out << traced.err;
+}
+
+TEST_F(CompareCommandTest, AWrongEstimateFileIsAnError) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"reads: 0\n", "n.yaml:1:8: reads must be a number above 0"},
+      {"writes: -1\n", "writes must be a number above 0"},
+      {"scan_mb: inf\n", "scan_mb must be a number above 0"},
+      {"target: 1.5\n", "target must be a number above 0 and at most 1"},
+      {"storage_tb: five\n", "storage_tb must be a number"},
+      {"read: 5\n", "read"},
+      {"node_hour: 5\n", "node_hour and gb_month are needed together"},
+      {"- 5\n", "an estimate"}};
+  for (const auto& [text, error] : cases)
+    ExpectError(Words(by_number_, {"--estimate", WriteFile("n.yaml", text)}), 1, error);
+  ExpectError(Words(by_number_, {"--estimate", Path("none.yaml")}), 1, "none.yaml");
+  const std::string same = WriteFile("n.txt", "reads: 5\n");
+  ExpectError(Words(by_number_, {"--estimate", same, "-o", same}), 1, "would be replaced");
+}
+
+TEST_F(CompareCommandTest, AColdCacheReadsFiles) {
+  const Json compared = Compared(by_number_, {"--cache", "both"});
+  for (const Json& design : compared["designs"]) {
+    EXPECT_GT(design["operations_per_second"], 0);
+    EXPECT_GT(design["cold"]["operations_per_second"], 0);
+    EXPECT_FALSE(design["cold"].contains("late"));
+    uint64_t bytes_read = 0;
+    for (const Json& query : design["queries"]) {
+      bytes_read += query["cold_bytes_read"].get<uint64_t>();
+      EXPECT_GT(query["latency_us"]["max"], 0);
+      EXPECT_GT(query["cold_latency_us"]["max"], 0);
+    }
+    EXPECT_GT(bytes_read, 0u);
+  }
+  const Json cold = Compared(by_number_, {"--cache", "cold"});
+  EXPECT_FALSE(cold["designs"][0].contains("operations_per_second"));
+  EXPECT_FALSE(cold["designs"][0]["queries"][0].contains("latency_us"));
+  EXPECT_GT(cold["designs"][0]["queries"][0]["cold_latency_us"]["p50"], 0);
+  const CommandResult text = RunPlain(Words(by_number_, {"--cache", "both"}));
+  EXPECT_NE(text.out.find("1 thread, warm and cold cache\n"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("\n  bytes read (cold cache) "), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("\n  p50 us (cold cache) "), std::string::npos) << text.out;
+  EXPECT_EQ(RunPlain(Words(by_number_)).out.find("cold"), std::string::npos);
+}
+
+TEST_F(CompareCommandTest, AnOpenLoopWaitsForItsTimes) {
+  // The last of 400 operations is due after 0.2 s.
+  const Json open = Compared(by_number_, {"--rate", "2000/s"});
+  EXPECT_EQ(open["loop"], "open loop, 2000 operations/s");
+  for (const Json& design : open["designs"]) {
+    EXPECT_LT(design["operations_per_second"], 2010);
+    EXPECT_TRUE(design.contains("late"));
+  }
+  EXPECT_FALSE(Compared(by_number_)["designs"][0].contains("late"));
+  std::string lines;
+  for (int i = 0; i < 21; ++i)
+    lines += fmt::format("{{\"t\":{},\"query\":\"of-user\",\"params\":{{\"user\":\"u1\"}}}}\n",
+                         900000000 + i * 10000);
+  const std::string trace = WriteFile("t.jsonl", lines);
+  const auto at_rate = [&](const std::string& rate) {
+    const CommandResult result =
+        RunPlain({"compare-designs", by_user_, by_number_, "--trace", trace, "--rounds", "1",
+                  "--rate", rate, "--format", "json"});
+    EXPECT_EQ(result.exit_status, 0) << result.err;
+    return Json::parse(result.out, nullptr, false);
+  };
+  EXPECT_LT(at_rate("recorded")["designs"][0]["operations_per_second"], 106);
+  EXPECT_LT(at_rate("2x")["designs"][0]["operations_per_second"], 212);
+  ExpectError({"compare-designs", by_user_, by_number_, "--trace",
+               WriteFile("n.jsonl", "{\"query\":\"of-user\",\"params\":{\"user\":\"u1\"}}\n"),
+               "--rate", "recorded"},
+              1, "n.jsonl has no times");
+  ExpectError(Words(by_number_, {"--rate", "recorded"}), 2, "--rate needs --trace");
+  ExpectError(Words(by_number_, {"--rate", "5"}), 2, "--rate must be");
+  ExpectError(Words(by_number_, {"--cache", "hot"}), 2, "--cache must be warm, cold or both");
 }
 
 TEST_F(CompareCommandTest, HostileTextIsEscaped) {
@@ -235,11 +392,12 @@ TEST_F(CompareCommandTest, WrongLinesOfALogicalTraceAreErrors) {
   ExpectError({"compare-designs", by_user_, by_number_, "--trace", empty}, 1, "has no operation");
   ExpectError({"compare-designs", by_user_, by_number_, "--trace", empty, "--seed", "1"}, 2,
               "--trace gives them");
-  for (const std::string& output : {empty, by_user_, Path("orders.csv")}) {
-    ExpectError({"compare-designs", by_user_, by_number_, "--trace",
-                 WriteFile("one.jsonl", "{\"query\":\"of-user\",\"params\":{\"user\":\"u1\"}}\n"),
-                 "-o", output == empty ? Path("one.jsonl") : output},
-                1, "would be replaced");
+  const std::string design = WriteFile("design.txt", kByUser);
+  const std::string one =
+      WriteFile("one.json", "{\"query\":\"of-user\",\"params\":{\"user\":\"u1\"}}\n");
+  for (const std::string& output : {one, design}) {
+    ExpectError({"compare-designs", design, by_number_, "--trace", one, "-o", output}, 1,
+                "would be replaced");
   }
   ExpectError({"trace", "synth"}, 2, "usage: stele trace");
   ExpectError({"trace", "synth", by_user_, "--rate", "5"}, 2, "--rate must be");
@@ -261,10 +419,17 @@ TEST_F(CompareCommandTest, WrongInputIsAnError) {
   ExpectError(Words(Changed("other.yaml", "{number}#{user}", "{absent}#{user}")), 1,
               "no record of the input \"orders\" has its fields");
   ExpectError(Words(Path("none.yaml")), 1, "none.yaml");
-  ExpectError(Words(by_number_, {"-o", Path("orders.csv")}), 1, "would be replaced");
+  const std::string orders = WriteFile("orders.txt", "user,number,item,pieces\nu,1,hat,1\n");
+  ExpectError(Words(by_number_, {"--input", "orders=" + orders, "-o", orders}), 1,
+              "would be replaced");
   ExpectError(Words(by_number_, {"--keep", Path(".")}), 1, "--keep names a new directory");
-  ExpectError(Words(by_number_, {"--keep", Path("kept"), "-o", Path("kept/by-user/CURRENT")}), 1,
-              "name a file elsewhere");
+  ExpectError(Words(by_number_, {"--keep", Path("kept"), "-o", Path("kept.txt/x.txt")}), 1,
+              "there is no directory");
+  ExpectError(Words(by_number_, {"--keep", Path("kept"), "-o", Path("kept/by-user.txt")}), 1,
+              "there is no directory");
+  ExpectError(Words(by_number_, {"-o", Path("report.htm")}), 2, "must end in .html, .json or .txt");
+  ExpectError(Words(by_number_, {"-o", Path("report.html"), "--format", "json"}), 2,
+              "--format json needs -o FILE.json");
   EXPECT_FALSE(std::filesystem::exists(Path("kept")));
   ExpectError(Words(WriteFile("..yaml", kByNumber)), 2, "must not begin with a point");
 }

@@ -268,7 +268,9 @@ TEST_F(ReplayCommandTest, WrongInputIsAnError) {
   EXPECT_NE(skipped.err.find("left out 1 wrong line or damaged block"), std::string::npos)
       << skipped.err;
   ExpectError({"replay", Path("none"), "--rate", "max"}, 1, "none");
-  ExpectError({"replay", trace, "-o", trace}, 1, "trace.jsonl");
+  const std::string same = WriteFile("trace.json", Operation(1, "get", R"("row":"a")"));
+  ExpectError({"replay", same, "-o", same}, 1, "trace.json");
+  ExpectError({"replay", trace, "-o", trace}, 2, "must end in .html, .json or .txt");
   ExpectError({"replay", trace, "--hgrm", trace}, 1, "trace.jsonl");
   for (const std::string rate : {"0x", "x", "5", "-1/s", "fast", "1e3/s", "1.2.3x", "nanx", "infx"})
     ExpectError({"replay", trace, "--rate=" + rate}, 2, "--rate must be");
@@ -277,6 +279,110 @@ TEST_F(ReplayCommandTest, WrongInputIsAnError) {
   ExpectError({"replay", trace, "--warmup", "soon"}, 2, "--warmup");
   ExpectError({"replay", trace, "--writes", "some"}, 2, "--writes");
   ExpectError({"replay"}, 2, "usage: stele replay");
+}
+
+TEST_F(ReplayCommandTest, TheReportIsAlsoAFile) {
+  const std::string trace = WriteFile(
+      "trace.jsonl", Operation(1, "get", R"("row":"a")") + Operation(2, "set", R"("row":"a")"));
+  std::vector<std::string> files;
+  for (const char* const name : {"report.txt", "report.json", "report.html"}) {
+    const CommandResult result = Run({"replay", trace, "--rate", "max", "-o", Path(name)});
+    EXPECT_EQ(result.exit_status, 0) << result.err;
+    const std::string wrote = "wrote " + Path(name) + "\n";
+    EXPECT_TRUE(result.out.ends_with(wrote)) << result.out;
+    std::ifstream file(Path(name));
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    files.push_back(text);
+    if (files.size() == 1) {
+      EXPECT_EQ(text + wrote, result.out);
+    }
+  }
+  EXPECT_TRUE(files[1].starts_with("{\"run\":{")) << files[1];
+  EXPECT_TRUE(files[2].starts_with("<!doctype html>"));
+}
+
+// Orders of users. Each user's are one range.
+class ReplayDesignTest : public ReplayCommandTest {
+ protected:
+  ReplayDesignTest() {
+    WriteFile("orders.csv", "user,number,item\nu1,1,hat\nu1,2,cap\nu2,1,hat\n");
+    design_ = WriteFile("design.yaml",
+                        "stele: design/1\n"
+                        "inputs: {orders: {file: orders.csv}}\n"
+                        "tables:\n"
+                        "  orders:\n"
+                        "    families: {o: {gc: \"maxversions=1\"}}\n"
+                        "    key: \"{user}#{number}\"\n"
+                        "    rows: [{input: orders, cells: {\"o:item\": \"{item}\"}}]\n"
+                        "    queries:\n"
+                        "      of-user: {read: {prefix: \"{user}#\"}}\n"
+                        "      one: {read: {row: \"{user}#{number}\"}}\n"
+                        "      add: {write: orders}\n");
+    trace_ = WriteFile(
+        "workload.jsonl",
+        "{\"t\":5000000,\"query\":\"of-user\",\"params\":{\"user\":\"u1\"}}\n"
+        "{\"t\":5000000,\"query\":\"one\",\"params\":{\"user\":\"u2\",\"number\":\"1\"}}\n"
+        "{\"t\":5200000,\"query\":\"add\",\"record\":{\"user\":\"u3\",\"number\":\"1\","
+        "\"item\":\"scarf\"}}\n");
+  }
+  void Load() const { Output({"load", design_}); }
+  CommandResult ReplayWith(const std::vector<std::string>& more) const {
+    std::vector<std::string> words = {"replay", trace_, "--design", design_, "--format", "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return Run(words);
+  }
+
+  std::string design_;
+  std::string trace_;
+};
+
+TEST_F(ReplayDesignTest, ALogicalTraceRunsThroughADesign) {
+  Load();
+  const CommandResult result = ReplayWith({"--hlog", Path("log")});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  const Report report = ReportOf(result);
+  EXPECT_EQ(report.run["loop"], "open loop at the recorded times");
+  EXPECT_GE(report.run["seconds"], 0.2);
+  EXPECT_EQ(report.ops.at("of-user")["rows"], 2);
+  EXPECT_EQ(report.ops.at("of-user")["cells"], 2);
+  EXPECT_EQ(report.ops.at("of-user")["value_bytes"], 6);
+  EXPECT_EQ(report.ops.at("one")["operations"], 1);
+  EXPECT_EQ(report.ops.at("one")["rows"], 1);
+  EXPECT_EQ(report.ops.at("add")["operations"], 1);
+  EXPECT_EQ(report.ops.at("add")["cells"], 1);
+  EXPECT_EQ(report.ops.at("all")["operations"], 3);
+  EXPECT_NE(Output({"lookup", "orders", "u3#1"}).find("scarf"), std::string::npos);
+  std::ifstream log(Path("log"));
+  std::string lines((std::istreambuf_iterator<char>(log)), {});
+  EXPECT_NE(lines.find("\nTag=of-user,0.000,"), std::string::npos) << lines;
+}
+
+TEST_F(ReplayDesignTest, FlagsApplyToALogicalTrace) {
+  Load();
+  const Report reads = ReportOf(ReplayWith({"--writes", "skip", "--rate", "max"}));
+  EXPECT_EQ(reads.ops.count("add"), 0u);
+  EXPECT_EQ(reads.run["skipped"]["writes, by --writes skip"], 1);
+  EXPECT_EQ(Output({"count", "orders"}), "3\n");
+  const Report first = ReportOf(ReplayWith({"--limit", "1", "--rate", "max"}));
+  EXPECT_EQ(first.ops.at("all")["operations"], 1);
+  Output({"createtable", "other", "families=o"});
+  const Report mapped = ReportOf(ReplayWith({"--map", "orders=other", "--rate", "max"}));
+  EXPECT_EQ(mapped.ops.at("of-user")["rows"], 0);
+  EXPECT_EQ(Output({"count", "other"}), "1\n");
+}
+
+TEST_F(ReplayDesignTest, WrongUsesAreErrors) {
+  ExpectError({"replay", trace_, "--design", design_}, 1, "orders");
+  Load();
+  ExpectError({"replay", trace_, "--table", "orders"}, 2, "--table is the table of --design");
+  ExpectError({"replay", trace_, "--design", design_, "--skip-bad"}, 2, "--skip-bad is for");
+  ExpectError({"replay", trace_, "--design", design_, "--table", "none"}, 1, "has no table none");
+  const std::string same = WriteFile("workload.json", "");
+  ExpectError({"replay", same, "--design", design_, "-o", same}, 1, "would be replaced");
+  ExpectError(
+      {"replay", WriteFile("n.jsonl", "{\"query\":\"of-user\",\"params\":{\"user\":\"u\"}}\n"),
+       "--design", design_},
+      1, "n.jsonl has no times");
 }
 
 }  // namespace

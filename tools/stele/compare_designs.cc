@@ -5,11 +5,14 @@
 #include "io/output_path.h"
 #include "lab_files.h"
 #include "progress.h"
+#include "report_file.h"
 #ifdef STELE_HAS_LAB
 #include "compare/compared_design.h"
 #include "compare/logical_trace.h"
 #include "compare/options.h"
 #include "compare/report.h"
+#include "compare/report_json.h"
+#include "compare/report_page.h"
 #include "compare/runner.h"
 #include "compare/work_directory.h"
 #include "compare/workload.h"
@@ -32,6 +35,9 @@ constexpr FlagSpec kCompareFlags[] = {{"input", true, true},
                                       {"time"},
                                       {"keep"},
                                       {"trace"},
+                                      {"estimate"},
+                                      {"rate"},
+                                      {"cache"},
                                       {"allow-duplicates", false}};
 
 }  // namespace
@@ -41,18 +47,25 @@ absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>&
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   if (flags.words().size() < 2) return WrongUsage("compare-designs");
   STELE_ASSIGN_OR_RETURN(CompareOptions options, ParseCompareOptions(flags));
-  options.output_path = session.options().output;
+  STELE_ASSIGN_OR_RETURN(options.output_path, TakeReportFile(session, as_json));
+  if (const auto path = flags.Find("estimate")) {
+    STELE_ASSIGN_OR_RETURN(options.estimate, ReadEstimateFile(*path));
+  }
   STELE_ASSIGN_OR_RETURN(const auto choices, LoadDesigns(options));
   PhaseProgress bar;
   const CompareProgress progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
     bar.Set(phase, done, total);
   };
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(
-      {options.output_path}, {options.trace_path, options.keep_directory}));
+      {options.output_path},
+      {options.trace_path, options.keep_directory, flags.Get("estimate", "")}));
   STELE_ASSIGN_OR_RETURN(const CompareWorkload workload,
                          options.trace_path.empty()
                              ? MakeWorkload(choices, options, progress)
                              : ReadLogicalTrace(options.trace_path, choices));
+  if (options.pace.needs_times() && !workload.has_times)
+    return internal::InvalidArgument("{} has no times: use --rate N/s, or --rate max",
+                                     internal::Printable(options.trace_path));
   // Before there are other threads, which would get the signals.
   STELE_ASSIGN_OR_RETURN(const auto directory, WorkDirectory::Make(options.keep_directory));
   std::vector<std::unique_ptr<ComparedDesign>> designs;
@@ -64,8 +77,12 @@ absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>&
   STELE_ASSIGN_OR_RETURN(const CompareResult result,
                          Compare(designs, workload, options, directory->path(), progress));
   bar.End();
-  session.Print(as_json ? CompareJson(options, workload, result)
-                        : CompareText(options, workload, result));
+  const CompareReport report = MakeReport(options, workload, result);
+  STELE_RETURN_IF_ERROR(
+      WriteReportForms(session, options.output_path, as_json,
+                       {.text = [&] { return CompareText(report); },
+                        .json = [&] { return CompareJson(options, workload, result); },
+                        .page = [&] { return ComparePage(report, workload, result); }}));
   if (result.answers_equal < result.answers_compared) session.SkippedSome();
   return absl::OkStatus();
 }

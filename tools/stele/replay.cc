@@ -6,9 +6,12 @@
 #include "lab_files.h"
 #include "listing.h"
 #include "progress.h"
+#include "report_file.h"
 #ifdef STELE_HAS_LAB
+#include "replay/operation_source.h"
 #include "replay/options.h"
 #include "replay/report.h"
+#include "replay/report_page.h"
 #include "replay/runner.h"
 #endif
 
@@ -18,9 +21,9 @@ namespace stele::cli {
 
 namespace {
 
-constexpr FlagSpec kReplayFlags[] = {{"map"},   {"rate"},           {"threads"}, {"warmup"},
-                                     {"limit"}, {"writes"},         {"seed"},    {"hgrm"},
-                                     {"hlog"},  {"skip-bad", false}};
+constexpr FlagSpec kReplayFlags[] = {{"design"},  {"table"},  {"map"},   {"rate"},
+                                     {"threads"}, {"warmup"}, {"limit"}, {"writes"},
+                                     {"seed"},    {"hgrm"},   {"hlog"},  {"skip-bad", false}};
 
 absl::Status WriteHistograms(const ReplayOptions& options, const ReplayResult& result) {
   if (!options.hgrm_path.empty())
@@ -36,22 +39,28 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   if (flags.words().size() != 1) return WrongUsage("replay");
   STELE_ASSIGN_OR_RETURN(const ReplayOptions options, ParseReplayOptions(flags));
-  const std::vector<std::string> outputs = {session.options().output, options.hgrm_path,
-                                            options.hlog_path};
+  STELE_ASSIGN_OR_RETURN(const std::string report_path, TakeReportFile(session, as_json));
+  const std::vector<std::string> outputs = {report_path, options.hgrm_path, options.hlog_path};
   STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
-  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(outputs, {options.trace_path}));
+  STELE_RETURN_IF_ERROR(
+      internal::CheckOutputsAreNotInputs(outputs, {options.trace_path, options.design_path}));
   STELE_ASSIGN_OR_RETURN(
       const Database database,
       session.Open(options.writes == ReplayOptions::Writes::kSkip ? Session::Access::kRead
                                                                   : Session::Access::kWrite));
+  STELE_ASSIGN_OR_RETURN(const auto source, OpenSource(options, database));
   Progress progress("replaying", "operations", 0);
   STELE_ASSIGN_OR_RETURN(const ReplayResult result,
-                         Replay(options, database, [&](uint64_t count) { progress.Set(count); }));
+                         Replay(options, *source, [&](uint64_t count) { progress.Set(count); }));
   progress.End();
   const std::string& location = session.options().database;
-  session.Print(as_json ? ReplayJson(options, result, location)
-                        : ReplayText(options, result, location));
+  const ReplayReport report = MakeReplayReport(options, result, location);
   session.KeepOutput();  // also after an error
+  STELE_RETURN_IF_ERROR(WriteReportForms(
+      session, report_path, as_json,
+      {.text = [&] { return ReplayText(report); },
+       .json = [&] { return ReplayJson(options, result, location); },
+       .page = [&] { return ReplayPage(report, result, options.pace.is_open_loop()); }}));
   STELE_RETURN_IF_ERROR(WriteHistograms(options, result));
   STELE_RETURN_IF_ERROR(result.end);
   uint64_t errors = 0;

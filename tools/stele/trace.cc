@@ -65,6 +65,9 @@ absl::Status PrintDrawn(Session& session, const std::vector<std::string>& args) 
   if (as_json) return UsageError("trace synth always prints JSON lines");
   if (flags.words().empty()) return WrongUsage("trace");
   STELE_ASSIGN_OR_RETURN(CompareOptions options, ParseCompareOptions(flags));
+  STELE_ASSIGN_OR_RETURN(const Pace pace, Pace::Parse(flags.Get("rate", "1000/s")));
+  if (!pace.is_open_loop())
+    return UsageError("trace synth: --rate must be operations per second such as 500/s");
   options.output_path = session.options().output;
   STELE_ASSIGN_OR_RETURN(const auto designs, LoadDesigns(options));
   PhaseProgress bar;
@@ -75,7 +78,8 @@ absl::Status PrintDrawn(Session& session, const std::vector<std::string>& args) 
       }));
   bar.End();
   for (size_t i = 0; i < workload.operations.size(); ++i) {
-    const auto micros = static_cast<int64_t>(static_cast<double>(i) * 1e6 / options.rate);
+    const int64_t micros =
+        std::chrono::duration_cast<std::chrono::microseconds>(pace.DueAfter(i, 0)).count();
     const CompareOperation& operation = workload.operations[i];
     const CompareQuery& query = workload.queries[operation.query];
     session.Print(

@@ -53,6 +53,13 @@ nlohmann::ordered_json HistogramJson(const LatencyHistogram& histogram) {
           {"histogram", histogram.Encoded()}};
 }
 
+nlohmann::ordered_json PointsJson(const LatencyHistogram& histogram) {
+  nlohmann::ordered_json points = nlohmann::ordered_json::array();
+  for (const PercentilePoint& point : histogram.PercentilePoints())
+    points.push_back({point.percentile, Micros(point.nanos)});
+  return points;
+}
+
 std::string Machine() {
   utsname name{};
   ::uname(&name);

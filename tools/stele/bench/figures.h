@@ -21,6 +21,8 @@ double PerSecond(uint64_t count, std::chrono::nanoseconds time);
 double Rounded(double number);
 double RoundedMicros(double nanos);
 double Micros(uint64_t nanos);
+// The curve of the percentiles: a list of [percentile, microseconds].
+nlohmann::ordered_json PointsJson(const LatencyHistogram& histogram);
 // The CPU time of this process, in seconds.
 double CpuSeconds();
 

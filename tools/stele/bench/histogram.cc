@@ -178,28 +178,35 @@ std::string LatencyHistogram::Encoded() const {
   return absl::Base64Escape(encoded + compressed);
 }
 
-std::string LatencyHistogram::PercentileText() const {
-  std::string text = fmt::format("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile",
-                                 "TotalCount", "1/(1-Percentile)");
+std::vector<PercentilePoint> LatencyHistogram::PercentilePoints() const {
+  std::vector<PercentilePoint> points;
   uint64_t seen = 0;
-  double next = 0;  // the percentile of the next line
+  double next = 0;  // the percentile of the next point
   for (size_t i = 0; i < counts_.size() && seen < count_; ++i) {
     if (counts_[i] == 0) continue;
     seen += counts_[i];
     const double reached = 100 * static_cast<double>(seen) / static_cast<double>(count_);
     while (next <= reached && next < 100) {
-      text += fmt::format("{:12.3f} {:2.12f} {:10} {:14.2f}\n",
-                          static_cast<double>(HighestAt(i)) / kNanosPerMicro, next / 100, seen,
-                          1 / (1 - next / 100));
+      points.push_back({.percentile = next, .nanos = HighestAt(i), .count = seen});
       const double half_distances = std::floor(std::log2(100 / (100 - next))) + 1;
       const double ticks = kTicksPerHalfDistance * std::pow(2, half_distances);
       next += 100 / ticks;
-      if (seen == count_) break;  // the line of the maximum follows
+      if (seen == count_) break;  // the point of the maximum follows
     }
   }
-  if (count_ > 0) {
-    text += fmt::format("{:12.3f} {:2.12f} {:10}\n", static_cast<double>(Max()) / kNanosPerMicro,
-                        1.0, count_);
+  if (count_ > 0) points.push_back({.percentile = 100, .nanos = Max(), .count = count_});
+  return points;
+}
+
+std::string LatencyHistogram::PercentileText() const {
+  std::string text = fmt::format("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile",
+                                 "TotalCount", "1/(1-Percentile)");
+  for (const PercentilePoint& point : PercentilePoints()) {
+    text +=
+        fmt::format("{:12.3f} {:2.12f} {:10}", static_cast<double>(point.nanos) / kNanosPerMicro,
+                    point.percentile / 100, point.count);
+    if (point.percentile < 100) text += fmt::format(" {:14.2f}", 1 / (1 - point.percentile / 100));
+    text += '\n';
   }
   text += fmt::format("#[Mean    = {:12.3f}, StdDeviation   = {:12.3f}]\n", Mean() / kNanosPerMicro,
                       StandardDeviation() / kNanosPerMicro);

@@ -12,6 +12,13 @@
 
 namespace stele::cli {
 
+// At least `percentile` percent of the values are at most `nanos`.
+struct PercentilePoint {
+  double percentile = 0;
+  uint64_t nanos = 0;
+  uint64_t count = 0;  // of the values up to `nanos`
+};
+
 class LatencyHistogram {
  public:
   static constexpr uint64_t kMaxNanos = 3'600'000'000'000;
@@ -31,6 +38,9 @@ class LatencyHistogram {
   double Mean() const;
   double StandardDeviation() const;
 
+  // The curve of the percentiles: 5 points until half of the rest to 100 % is reached, and so on.
+  // The last point is the maximum, at 100. Empty if there are no values.
+  std::vector<PercentilePoint> PercentilePoints() const;
   // Base64 of the V2 compressed encoding: "HISTFAAA...".
   std::string Encoded() const;
   // The text that HdrHistogram's plotter reads: microseconds, 5 ticks per half distance.

@@ -7,6 +7,14 @@ namespace {
 
 constexpr double kNanosInMilli = 1e6;
 
+// A tag ends at a comma, and a line at its end.
+std::string TagOf(std::string_view name) {
+  std::string tag(name);
+  for (char& c : tag)
+    if (c == ',' || static_cast<unsigned char>(c) <= ' ') c = '_';
+  return tag;
+}
+
 }  // namespace
 
 void IntervalLog::Record(std::string_view tag, std::chrono::nanoseconds time,
@@ -28,8 +36,9 @@ std::string IntervalLog::Head() {
 std::string IntervalLog::Lines(std::string_view prefix) const {
   std::string text;
   for (const auto& [place, latencies] : seconds_) {
-    text += fmt::format("Tag={}{},{}.000,1.000,{:.3f},{}\n", prefix, place.second, place.first,
-                        static_cast<double>(latencies.Max()) / kNanosInMilli, latencies.Encoded());
+    text +=
+        fmt::format("Tag={}{},{}.000,1.000,{:.3f},{}\n", prefix, TagOf(place.second), place.first,
+                    static_cast<double>(latencies.Max()) / kNanosInMilli, latencies.Encoded());
   }
   return text;
 }

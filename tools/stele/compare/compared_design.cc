@@ -1,6 +1,10 @@
 #include "compare/compared_design.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -23,6 +27,26 @@ void Add(const ReadStats& stats, ReadStats* sum) {
   sum->blocks += stats.blocks;
   sum->bytes_read += stats.bytes_read;
   sum->bytes_decoded += stats.bytes_decoded;
+}
+
+// Drops the pages of all files below the directory that are on disk.
+absl::Status DropFromPageCache(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator entries(directory, error);
+  for (; !error && entries != std::filesystem::recursive_directory_iterator();
+       entries.increment(error)) {
+    if (!entries->is_regular_file(error)) continue;
+    const std::string path = entries->path().string();
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return internal::ErrnoStatus("open", path, errno);
+    // A page that is not on disk yet stays in the cache.
+    const bool is_synced = ::fdatasync(file) == 0;
+    const int failed = is_synced ? ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) : errno;
+    ::close(file);
+    if (failed != 0) return internal::ErrnoStatus("drop from the page cache", path, failed);
+  }
+  return error ? internal::ErrnoStatus("list the files of", directory, error.value())
+               : absl::OkStatus();
 }
 
 }  // namespace
@@ -50,8 +74,8 @@ absl::Status ComparedDesign::FindAnswers() {
 
 absl::Status ComparedDesign::LoadRecords(const std::string& directory,
                                          const CompareProgress& progress) {
-  const std::string path = directory + "/" + choice_.name;  // of the database
-  STELE_ASSIGN_OR_RETURN(database_, Database::Open(path, {.error_if_exists = true}));
+  path_ = directory + "/" + choice_.name;
+  STELE_ASSIGN_OR_RETURN(database_, Database::Open(path_, {.error_if_exists = true}));
   lab::LoadOptions loading{.inputs = options_.inputs,
                            .table = choice_.table,
                            .records_max = options_.records_max,
@@ -78,12 +102,25 @@ absl::Status ComparedDesign::LoadRecords(const std::string& directory,
                            stats.compaction.bytes_written;
   // Reopens the database to drop the blocks that the load cached. CountRows reads all of them.
   STELE_RETURN_IF_ERROR(database_.Close());
-  STELE_ASSIGN_OR_RETURN(database_, Database::Open(path));
-  STELE_ASSIGN_OR_RETURN(table_, database_.OpenTable(choice_.table));
+  STELE_RETURN_IF_ERROR(Open({}));
   STELE_ASSIGN_OR_RETURN(const Schema schema, table_.schema());
   const int64_t unit = schema.granularity() == TimestampGranularity::kMillis ? 1000 : 1;
   time_ = Timestamp::FromMicros(options_.time.micros() / unit * unit);
   return CountRows(table_, &figures_);
+}
+
+absl::Status ComparedDesign::Open(const DatabaseOptions& options) {
+  STELE_ASSIGN_OR_RETURN(database_, Database::Open(path_, options));
+  STELE_ASSIGN_OR_RETURN(table_, database_.OpenTable(choice_.table));
+  return absl::OkStatus();
+}
+
+absl::Status ComparedDesign::ReopenCold() {
+  // A quarter of the budget is not for blocks.
+  constexpr uint64_t kBudgetBytes = (uint64_t{4} << 20) * 4 / 3;
+  STELE_RETURN_IF_ERROR(database_.Close());
+  STELE_RETURN_IF_ERROR(DropFromPageCache(path_));
+  return Open({.memory_budget_bytes = kBudgetBytes});
 }
 
 absl::StatusOr<PreparedOperation> ComparedDesign::Prepare(const CompareOperation& operation) const {
@@ -118,10 +155,31 @@ absl::Status ComparedDesign::Run(const CompareOperation& operation,
   STELE_ASSIGN_OR_RETURN(const ReadStats stats, lab::ReadAll(table_, reads, Reading(), visit));
   if (result != nullptr) {
     result->requests = reads.size();
+    for (const lab::ReadRequest& read : reads) {
+      if (!read.rows.ranges().empty()) ++result->scans;
+      result->point_rows += read.rows.row_keys().size();
+    }
     Add(stats, &result->stats);
     const bool is_ended_by_limit = reads.size() == 1 && reads[0].limit > 0 &&
                                    stats.rows_returned == static_cast<uint64_t>(reads[0].limit);
     if (!is_ended_by_limit) result->last_row.clear();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ComparedDesign::CountScannedRows(const PreparedOperation& prepared,
+                                              OperationResult* result) const {
+  for (const lab::ReadRequest& read : prepared.reads) {
+    if (read.rows.ranges().empty()) continue;
+    ReadOptions options = Reading();
+    options.reverse = read.reverse;
+    RowReader reader = table_.ReadRows(read.rows, Filter::StripValue(), options);
+    for (const RowView& row : reader) {
+      if (!row.is_last_piece()) continue;
+      ++result->scanned_rows;
+      if (row.row_key() == result->last_row) break;
+    }
+    STELE_RETURN_IF_ERROR(reader.status());
   }
   return absl::OkStatus();
 }

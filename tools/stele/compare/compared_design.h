@@ -6,12 +6,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "compare/prepared_operation.h"
 #include "compare/table_figures.h"
 #include "compare/workload.h"
 #include "lab/design/design_model.h"
@@ -19,20 +19,19 @@
 
 namespace stele::cli {
 
+enum class CacheState : uint8_t { kWarm, kCold };
+
 // What one operation did.
 struct OperationResult {
   uint64_t requests = 0;
+  uint64_t scans = 0;         // requests with a range
+  uint64_t point_rows = 0;    // row keys of the other requests
+  uint64_t scanned_rows = 0;  // all rows of the ranges that the scans passed; see CountScannedRows
   ReadStats stats;
   uint64_t bytes_returned = 0;  // row keys, qualifiers and values
   uint64_t answer_hash = 0;     // of the values of the answer, in any order
   uint64_t answer_values = 0;   // how many they are
   std::string last_row;         // of a single scan that its limit ended; otherwise ""
-};
-
-// The requests of an operation: reads, or a write.
-struct PreparedOperation {
-  std::vector<lab::ReadRequest> reads;
-  std::optional<RowMutation> write;
 };
 
 class ComparedDesign {
@@ -48,6 +47,10 @@ class ComparedDesign {
   ComparedDesign(const ComparedDesign&) = delete;
   ComparedDesign& operator=(const ComparedDesign&) = delete;
 
+  // Opens the database again with a block cache of 4 MiB, after dropping its files from the page
+  // cache. A file system in memory keeps them.
+  absl::Status ReopenCold();
+
   const std::string& name() const { return choice_.name; }
   const std::string& table_name() const { return choice_.table; }
   const Database& database() const { return database_; }
@@ -60,6 +63,9 @@ class ComparedDesign {
   // Runs the operation. With a null `result` it runs without statistics, to be timed.
   absl::Status Run(const CompareOperation& operation, const PreparedOperation& prepared,
                    OperationResult* result) const;
+  // Sets result->scanned_rows. Cloud Bigtable reads a row that the filter rejects by its key, and
+  // ReadStats::rows_seen does not count it.
+  absl::Status CountScannedRows(const PreparedOperation& prepared, OperationResult* result) const;
 
  private:
   ComparedDesign(DesignTableChoice choice, const CompareWorkload& workload,
@@ -67,6 +73,7 @@ class ComparedDesign {
       : choice_(std::move(choice)), workload_(workload), options_(options) {}
 
   absl::Status FindAnswers();
+  absl::Status Open(const DatabaseOptions& options);
   absl::Status LoadRecords(const std::string& directory, const CompareProgress& progress);
   void AddRow(const CompareOperation& operation, const RowView& row, OperationResult* result) const;
 
@@ -75,6 +82,7 @@ class ComparedDesign {
   const CompareOptions& options_;
   std::vector<std::vector<internal::lab::DesignColumn>> answers_;  // by query
   Timestamp time_;
+  std::string path_;  // of the database
   Database database_;
   Table table_;
   TableFigures figures_;

@@ -9,7 +9,6 @@ namespace {
 
 constexpr size_t kLabelWidth = 36;
 constexpr size_t kColumnWidthMin = 18;
-constexpr size_t kNoDesign = SIZE_MAX;
 constexpr double kExactFactor = 1.05;
 constexpr double kMeasuredFactor = 1.10;
 
@@ -17,10 +16,10 @@ bool IsClearlyLower(const Measured& a, const Measured& b, double factor) {
   return a.median * factor < b.median && a.largest < b.least;
 }
 
-// Returns the design that is better than each other one by the factor, or kNoDesign.
-size_t BestOf(const std::vector<Measured>& numbers, FigureTable::Direction direction,
-              double factor) {
-  if (direction == FigureTable::Direction::kNone) return kNoDesign;
+// Returns the design that is better than each other one by the factor.
+std::optional<size_t> BestOf(const std::vector<Measured>& numbers, FigureTable::Direction direction,
+                             double factor) {
+  if (direction == FigureTable::Direction::kNone) return std::nullopt;
   for (size_t i = 0; i < numbers.size(); ++i) {
     bool is_best = true;
     for (size_t other = 0; other < numbers.size(); ++other) {
@@ -31,66 +30,71 @@ size_t BestOf(const std::vector<Measured>& numbers, FigureTable::Direction direc
     }
     if (is_best) return i;
   }
-  return kNoDesign;
+  return std::nullopt;
+}
+
+// Ends a line without blanks at its end.
+void EndLine(std::string* text) {
+  while (!text->empty() && text->back() == ' ') text->pop_back();
+  *text += '\n';
 }
 
 }  // namespace
 
-FigureTable::FigureTable(const std::vector<std::string>& designs) : designs_(designs) {
-  text_ += fmt::format("{:<{}}", "", kLabelWidth);
-  for (const std::string& design : designs_) {
-    widths_.push_back(std::max(kColumnWidthMin, design.size() + 3));
-    text_ += fmt::format("{:<{}}", design, widths_.back());
-  }
-  EndLine();
-}
-
 void FigureTable::AddText(const std::string& label, const std::vector<std::string>& cells) {
-  Add(label, "", cells, kNoDesign);
+  lines_.push_back({.label = label, .cells = cells});
 }
 
 void FigureTable::AddExact(const std::string& label, const std::string& figure, Direction direction,
                            const std::vector<double>& numbers, const Format& format) {
+  FigureLine line{.label = label, .figure = figure, .numbers = numbers};
   std::vector<Measured> exact;
-  std::vector<std::string> cells;
   for (const double number : numbers) {
     exact.push_back(Measured::Exact(number));
-    cells.push_back(format(number));
+    line.cells.push_back(format(number));
   }
-  Add(label, figure, cells, BestOf(exact, direction, kExactFactor));
+  line.best = BestOf(exact, direction, kExactFactor);
+  lines_.push_back(std::move(line));
 }
 
 void FigureTable::AddMeasured(const std::string& label, const std::string& figure,
                               Direction direction, const std::vector<Measured>& numbers,
                               const Format& format) {
-  std::vector<std::string> cells;
-  for (const Measured& number : numbers) cells.push_back(format(number.median));
-  Add(label, figure, cells, BestOf(numbers, direction, kMeasuredFactor));
+  FigureLine line{.label = label, .figure = figure};
+  for (const Measured& number : numbers) {
+    line.numbers.push_back(number.median);
+    line.cells.push_back(format(number.median));
+  }
+  line.best = BestOf(numbers, direction, kMeasuredFactor);
+  lines_.push_back(std::move(line));
 }
 
-void FigureTable::Add(const std::string& label, const std::string& figure,
-                      const std::vector<std::string>& cells, size_t best) {
-  text_ += fmt::format("{:<{}}", label, kLabelWidth);
-  for (size_t i = 0; i < cells.size(); ++i)
-    text_ += fmt::format("{:<{}}", cells[i] + (i == best ? " *" : ""), widths_[i]);
-  EndLine();
-  if (best != kNoDesign) better_at_[best].push_back(figure);
-}
-
-void FigureTable::EndLine() {
-  while (!text_.empty() && text_.back() == ' ') text_.pop_back();
-  text_ += '\n';
+std::string FigureTable::Text() const {
+  std::string text = fmt::format("{:<{}}", "", kLabelWidth);
+  std::vector<size_t> widths;
+  for (const std::string& design : designs_) {
+    widths.push_back(std::max(kColumnWidthMin, design.size() + 3));
+    text += fmt::format("{:<{}}", design, widths.back());
+  }
+  EndLine(&text);
+  for (const FigureLine& line : lines_) {
+    text += line.cells.empty() ? line.label : fmt::format("{:<{}}", line.label, kLabelWidth);
+    for (size_t i = 0; i < line.cells.size(); ++i)
+      text += fmt::format("{:<{}}", line.cells[i] + (line.best == i ? " *" : ""), widths[i]);
+    EndLine(&text);
+  }
+  return text;
 }
 
 std::string FigureTable::Summary() const {
-  if (better_at_.empty()) return "no design is clearly better at any figure\n";
   std::string summary;
-  for (const auto& [design, figures] : better_at_) {
-    summary += designs_[design] + " is better at: ";
-    for (size_t i = 0; i < figures.size(); ++i) summary += (i == 0 ? "" : ", ") + figures[i];
-    summary += '\n';
+  for (size_t design = 0; design < designs_.size(); ++design) {
+    std::string figures;
+    for (const FigureLine& line : lines_)
+      if (line.best == design) figures += (figures.empty() ? "" : ", ") + line.figure;
+    if (!figures.empty()) summary += designs_[design] + " is better at: " + figures + "\n";
   }
-  return summary;
+  return summary.empty() ? "no design is clearly better at any figure\n" : summary;
 }
 
 }  // namespace stele::cli

@@ -1,5 +1,6 @@
 #include "compare/logical_trace.h"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -20,6 +21,7 @@ using internal::lab::QueryInputs;
 
 constexpr size_t kTraceOperationsMax = 10'000'000;
 constexpr size_t kRecordBytesMax = size_t{1} << 30;
+constexpr int64_t kMicrosMax = INT64_MAX / 4;
 constexpr size_t kFieldBytes = 128;  // of a field, without its text
 
 // Reads the lines of a logical trace.
@@ -44,6 +46,10 @@ class LogicalTraceReader {
     }
     if (workload_.operations.empty())
       return internal::InvalidArgument("{} has no operation", internal::Printable(path));
+    workload_.has_times = has_all_times_;
+    if (has_all_times_ && last_micros_ > 0)
+      workload_.recorded_rate = static_cast<double>(workload_.operations.size() - 1) * 1e6 /
+                                static_cast<double>(last_micros_);
     return std::move(workload_);
   }
 
@@ -92,9 +98,25 @@ class LogicalTraceReader {
       return internal::InvalidArgument("more than {} operations or {} bytes", kTraceOperationsMax,
                                        kRecordBytesMax);
     workload_.operations.push_back({.query = static_cast<uint32_t>(place->second),
-                                    .record = static_cast<uint32_t>(query.records.size())});
+                                    .record = static_cast<uint32_t>(query.records.size()),
+                                    .micros = TimeOf(line)});
     query.records.push_back(std::move(record));
     return absl::OkStatus();
+  }
+
+  // Returns the microseconds after the first line. An earlier time, and no time, counts as 0.
+  int64_t TimeOf(const Json& line) {
+    const auto time = line.find("t");
+    if (time == line.end() || !time->is_number_integer()) {
+      has_all_times_ = false;
+      return 0;
+    }
+    // Limited, so that the difference of two times does not overflow.
+    const auto micros = std::clamp(time->get<int64_t>(), -kMicrosMax, kMicrosMax);
+    if (workload_.operations.empty()) first_micros_ = micros;
+    const int64_t after = std::max<int64_t>(micros - first_micros_, 0);
+    last_micros_ = std::max(last_micros_, after);
+    return after;
   }
 
   static absl::Status AddFields(const Json& line, const std::string& member, bool is_base64,
@@ -121,6 +143,9 @@ class LogicalTraceReader {
   std::map<std::string, size_t, std::less<>> places_;  // of the queries, by name
   std::vector<std::vector<QueryInputs>> uses_;         // by query and design
   size_t bytes_ = 0;
+  bool has_all_times_ = true;
+  int64_t first_micros_ = 0;
+  int64_t last_micros_ = 0;  // after the first line
   CompareWorkload workload_;
 };
 

@@ -12,6 +12,16 @@ constexpr int64_t kOperationsMax = 10'000'000;
 constexpr int64_t kCompareThreadsMax = 256;
 constexpr int64_t kRoundsMax = 1000;
 
+absl::Status ParseCaches(std::string_view text, CompareOptions* options) {
+  constexpr std::string_view kNames[] = {"warm", "cold", "both"};
+  for (size_t i = 0; i < std::size(kNames); ++i) {
+    if (text != kNames[i]) continue;
+    options->caches = static_cast<CompareOptions::Caches>(i);
+    return absl::OkStatus();
+  }
+  return UsageError("--cache must be warm, cold or both");
+}
+
 }  // namespace
 
 absl::StatusOr<CompareOptions> ParseCompareOptions(const Flags& flags) {
@@ -20,14 +30,10 @@ absl::StatusOr<CompareOptions> ParseCompareOptions(const Flags& flags) {
                          .allows_duplicates = flags.has("allow-duplicates"),
                          .keep_directory = flags.Get("keep", "")};
   options.trace_path = flags.Get("trace", "");
-  if (const auto text = flags.Find("rate")) {
-    const auto rate = PositiveBefore(*text, "/s");
-    if (!rate.has_value())
-      return UsageError(
-          fmt::format("--rate must be operations per second such as 500/s, not \"{}\"",
-                      internal::Printable(*text)));
-    options.rate = *rate;
-  }
+  STELE_ASSIGN_OR_RETURN(options.pace, Pace::Parse(flags.Get("rate", "max")));
+  if (options.pace.needs_times() && options.trace_path.empty())
+    return UsageError("--rate needs --trace for recorded times; N/s needs none");
+  STELE_RETURN_IF_ERROR(ParseCaches(flags.Get("cache", "warm"), &options));
   for (const char* const flag : {"operations", "distribution", "seed"}) {
     if (!options.trace_path.empty() && flags.has(flag))
       return UsageError(fmt::format("--{} draws operations, and --trace gives them", flag));

@@ -6,22 +6,29 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "bench/random.h"
+#include "compare/estimate.h"
 #include "flags.h"
+#include "replay/pace.h"
 #include "stele/timestamp.h"
 
 namespace stele::cli {
 
 struct CompareOptions {
+  enum class Caches : uint8_t { kWarm, kCold, kBoth };
+
   std::vector<std::string> design_paths;      // at least two
   std::string table;                          // ""; the only one that has the queries
   std::map<std::string, std::string> inputs;  // --input, by name
   uint64_t operations = 10'000;
   Distribution distribution;  // of the records that give the parameters
+  Pace pace = Pace::Max();
+  Caches caches = Caches::kWarm;
   uint64_t threads = 1;
   uint64_t rounds = 3;
   uint64_t seed = 1;
@@ -29,9 +36,11 @@ struct CompareOptions {
   Timestamp time;            // of cells for which a design has none
   bool allows_duplicates = false;
   std::string trace_path;      // --trace: a logical trace instead of drawn operations; "": none
-  double rate = 1000;          // of `trace synth`: operations per second
   std::string keep_directory;  // "": a temporary one
-  std::string output_path;     // -o, which must not replace a file that is read; "": none
+  std::optional<EstimateSettings> estimate;
+  std::string output_path;  // -o, which must not replace a file that is read; "": none
+
+  bool writes_page() const { return output_path.ends_with(".html"); }
 };
 
 // Errors: usage errors for unknown or repeated flags and wrong values.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/status.h"
@@ -12,8 +11,6 @@
 
 namespace stele::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 using Direction = FigureTable::Direction;
 
@@ -47,10 +44,12 @@ std::string RunText(const CompareOptions& options, const CompareWorkload& worklo
       options.trace_path.empty()
           ? fmt::format("{} distribution, seed {}", ToText(options.distribution), options.seed)
           : "of " + EscapedKey(options.trace_path);
-  return fmt::format("{} operations, {}; {} {}, closed loop, {} {}\n",
-                     Grouped(workload.operations.size()), source, options.rounds,
-                     options.rounds == 1 ? "round" : "rounds", options.threads,
-                     options.threads == 1 ? "thread" : "threads");
+  constexpr std::string_view kCaches[] = {"", ", cold cache", ", warm and cold cache"};
+  return fmt::format("{} operations, {}; {} {}, {}, {} {}{}\n", Grouped(workload.operations.size()),
+                     source, options.rounds, options.rounds == 1 ? "round" : "rounds",
+                     options.pace.Text(), options.threads,
+                     options.threads == 1 ? "thread" : "threads",
+                     kCaches[static_cast<size_t>(options.caches)]);
 }
 
 void AddTableLines(const CompareResult& result, FigureTable* table) {
@@ -135,6 +134,40 @@ void AddReadLines(const std::string& name, size_t query, Direction lower,
   seen("cells", &ReadStats::cells_seen, &ReadStats::cells_returned);
 }
 
+// What the operations of a query read from files with a cold cache.
+void AddColdReadLines(const std::string& name, size_t query, Direction lower,
+                      const CompareResult& result, FigureTable* table) {
+  table->AddExact("  bytes read (cold cache)", name + " bytes read", lower,
+                  OfDesigns<double>(result,
+                                    [&](const DesignResult& design) {
+                                      const QueryResult& of = design.queries[query];
+                                      return Ratio(of.cold_bytes_read, of.operations);
+                                    }),
+                  Whole);
+  table->AddText("  bytes read / returned",
+                 OfDesigns<std::string>(result, [&](const DesignResult& design) {
+                   const QueryResult& of = design.queries[query];
+                   return of.totals.bytes_returned == 0
+                              ? std::string("-")
+                              : TwoDigits(Ratio(of.cold_bytes_read, of.totals.bytes_returned));
+                 }));
+}
+
+using TimedOf = std::function<const TimedFigures&(const DesignResult&)>;
+
+// Calls `add` for the measurements that were made, with the text after a label.
+void ForEachCache(const CompareResult& result,
+                  const std::function<void(const std::string& cache, const TimedOf& timed)>& add) {
+  const auto call = [&](const std::string& cache,
+                        std::optional<TimedFigures> DesignResult::*member) {
+    if (!(result.designs[0].*member).has_value()) return;
+    add(cache,
+        [member](const DesignResult& design) -> const TimedFigures& { return *(design.*member); });
+  };
+  call("", &DesignResult::warm);
+  call(" (cold cache)", &DesignResult::cold);
+}
+
 std::string QueryHeading(const CompareWorkload& workload, size_t query,
                          const CompareResult& result) {
   const CompareQuery& of = workload.queries[query];
@@ -160,37 +193,50 @@ void AddQueryLines(const CompareWorkload& workload, size_t query, const CompareR
   const Direction lower =
       result.different_answers[query] > 0 ? Direction::kNone : Direction::kLowerIsBetter;
   if (workload.queries[query].input.empty()) AddReadLines(name, query, lower, result, table);
-  const auto latency = [&](const std::string& label, Measured LatencyFigures::*member,
-                           Direction direction) {
-    table->AddMeasured("  " + label + " us", name + " " + label, direction,
-                       OfDesigns<Measured>(result,
-                                           [&](const DesignResult& design) {
-                                             return design.queries[query].latency.*member;
-                                           }),
-                       MicrosText);
-  };
-  latency("p50", &LatencyFigures::p50, lower);
-  latency("p99", &LatencyFigures::p99, operations < kP99OperationsMin ? Direction::kNone : lower);
-  table->AddText("  max us", OfDesigns<std::string>(result, [&](const DesignResult& design) {
-                   return MicrosText(static_cast<double>(design.queries[query].latency.max));
-                 }));
+  if (workload.queries[query].input.empty() && result.designs[0].cold.has_value())
+    AddColdReadLines(name, query, lower, result, table);
+  ForEachCache(result, [&](const std::string& cache, const TimedOf& timed) {
+    const auto latency = [&](const std::string& label, Measured LatencyFigures::*member,
+                             Direction direction) {
+      table->AddMeasured("  " + label + " us" + cache, name + " " + label + cache, direction,
+                         OfDesigns<Measured>(result,
+                                             [&](const DesignResult& design) {
+                                               return timed(design).queries[query].*member;
+                                             }),
+                         MicrosText);
+    };
+    latency("p50", &LatencyFigures::p50, lower);
+    latency("p99", &LatencyFigures::p99, operations < kP99OperationsMin ? Direction::kNone : lower);
+    table->AddText(
+        "  max us" + cache, OfDesigns<std::string>(result, [&](const DesignResult& design) {
+          return MicrosText(static_cast<double>(timed(design).queries[query].all_rounds.Max()));
+        }));
+  });
 }
 
-void AddLoadLines(const CompareResult& result, FigureTable* table) {
+void AddLoadLines(const CompareOptions& options, const CompareResult& result, FigureTable* table) {
   const bool has_differences = result.answers_equal < result.answers_compared;
   const auto unless = [&](Direction direction) {
     return has_differences ? Direction::kNone : direction;
   };
   table->AddHeading("all operations");
-  table->AddMeasured(
-      "  operations/s", "operations per second", unless(Direction::kHigherIsBetter),
-      OfDesigns<Measured>(result,
-                          [](const DesignResult& design) { return design.operations_per_second; }),
-      Whole);
-  table->AddMeasured(
-      "  CPU seconds", "CPU time", unless(Direction::kLowerIsBetter),
-      OfDesigns<Measured>(result, [](const DesignResult& design) { return design.cpu_seconds; }),
-      TwoDigits);
+  ForEachCache(result, [&](const std::string& cache, const TimedOf& timed) {
+    const auto figure = [&](const std::string& label, const std::string& name, Direction direction,
+                            Measured TimedFigures::*member, const FigureTable::Format& format) {
+      table->AddMeasured(
+          "  " + label + cache, name + cache, direction,
+          OfDesigns<Measured>(result,
+                              [&](const DesignResult& design) { return timed(design).*member; }),
+          format);
+    };
+    figure("operations/s", "operations per second", unless(Direction::kHigherIsBetter),
+           &TimedFigures::operations_per_second, Whole);
+    if (options.pace.is_open_loop())
+      figure("late by more than 1 ms", "late operations", unless(Direction::kLowerIsBetter),
+             &TimedFigures::late, Whole);
+    figure("CPU seconds", "CPU time", unless(Direction::kLowerIsBetter), &TimedFigures::cpu_seconds,
+           TwoDigits);
+  });
   table->AddExact(
       "  requests on the busiest range", "load of the busiest range",
       unless(Direction::kLowerIsBetter),
@@ -201,6 +247,46 @@ void AddLoadLines(const CompareResult& result, FigureTable* table) {
                  OfDesigns<std::string>(result, [](const DesignResult& design) {
                    return TwoDigits(design.maps[0].parts().gini);
                  }));
+}
+
+void AddEstimateLines(const EstimateSettings& settings, const CompareResult& result,
+                      FigureTable* table) {
+  table->AddHeading(fmt::format(
+      "estimate for Cloud Bigtable: {:g} operations/s, {:g} times the records, SSD nodes",
+      result.estimate_rate, settings.data_factor));
+  const auto figure = [&](const std::string& label, const std::string& name, Direction direction,
+                          const std::function<double(const Estimate&)>& number,
+                          const FigureTable::Format& format) {
+    table->AddExact(
+        "  " + label, name, direction,
+        OfDesigns<double>(result,
+                          [&](const DesignResult& design) { return number(*design.estimate); }),
+        format);
+  };
+  const auto one_digit = [](double number) { return fmt::format("{:.1f}", number); };
+  figure(
+      "rows read/s, with one per scan", "", Direction::kNone,
+      [](const Estimate& estimate) { return estimate.reads; }, Whole);
+  figure(
+      "MB scanned/s", "", Direction::kNone,
+      [](const Estimate& estimate) { return estimate.scan_mb; }, one_digit);
+  figure(
+      "rows written/s", "", Direction::kNone,
+      [](const Estimate& estimate) { return estimate.writes; }, Whole);
+  figure(
+      "GB of storage", "", Direction::kNone,
+      [](const Estimate& estimate) { return estimate.storage_gb; },
+      [](double gb) { return fmt::format("{:.3g}", gb); });
+  const Direction lower =
+      result.answers_equal < result.answers_compared ? Direction::kNone : Direction::kLowerIsBetter;
+  figure(
+      "nodes", "estimated nodes", lower,
+      [](const Estimate& estimate) { return static_cast<double>(estimate.nodes); }, Whole);
+  if (!settings.has_prices()) return;
+  figure(
+      "price of a month", "estimated price", lower,
+      [](const Estimate& estimate) { return *estimate.month_price; },
+      [](double price) { return fmt::format("{:.2f}", price); });
 }
 
 // The rules with findings in all designs (`common`), or those of one design only in some.
@@ -259,110 +345,27 @@ std::string AnswersText(const CompareWorkload& workload, const CompareResult& re
   return text;
 }
 
-Json ToJson(const TableFigures& figures) {
-  return {{"records", figures.records},
-          {"rows", figures.rows},
-          {"cells_loaded", figures.cells_loaded},
-          {"cells", figures.cells},
-          {"cells_per_row",
-           {{"p50", figures.cells_per_row_p50},
-            {"p99", figures.cells_per_row_p99},
-            {"max", figures.cells_per_row_max}}},
-          {"largest_row", EscapedKey(figures.largest_row)},
-          {"largest_row_bytes", figures.largest_row_bytes},
-          {"key_bytes", figures.key_bytes},
-          {"qualifier_bytes", figures.qualifier_bytes},
-          {"value_bytes", figures.value_bytes},
-          {"logical_bytes", figures.logical_bytes()},
-          {"disk_bytes", figures.disk_bytes},
-          {"written_bytes", figures.written_bytes},
-          {"load_seconds", figures.load_seconds}};
-}
-
-Json ToJson(const QueryResult& query, const CompareQuery& of) {
-  Json json = {
-      {"query", of.name}, {"operations", query.operations}, {"requests", query.totals.requests}};
-  if (of.input.empty()) {
-    const ReadStats& stats = query.totals.stats;
-    json["rows_seen"] = stats.rows_seen;
-    json["rows_returned"] = stats.rows_returned;
-    json["cells_seen"] = stats.cells_seen;
-    json["cells_returned"] = stats.cells_returned;
-    json["bytes_returned"] = query.totals.bytes_returned;
-    json["blocks"] = stats.blocks;
-  } else {
-    json["writes"] = of.input;
-  }
-  json["latency_us"] = {{"p50", RoundedMicros(query.latency.p50.median)},
-                        {"p99", RoundedMicros(query.latency.p99.median)},
-                        {"max", Micros(query.latency.max)}};
-  return json;
-}
-
-Json ToJson(const DesignResult& design, const CompareWorkload& workload) {
-  constexpr std::string_view kSeverities[] = {"error", "warning", "note"};
-  Json json = {{"design", design.name},
-               {"table", design.table},
-               {"data", ToJson(design.table_figures)},
-               {"queries", Json::array()},
-               {"operations_per_second", Rounded(design.operations_per_second.median)},
-               {"cpu_seconds", design.cpu_seconds.median},
-               {"busiest_range_share", design.busiest_range_share},
-               {"gini", design.maps[0].parts().gini},
-               {"patterns", Json::array()},
-               {"findings", Json::object()}};
-  for (size_t i = 0; i < workload.queries.size(); ++i)
-    json["queries"].push_back(ToJson(design.queries[i], workload.queries[i]));
-  for (const lab::HeatPattern& pattern : design.maps[0].patterns())
-    json["patterns"].push_back({{"name", pattern.name}, {"message", pattern.message}});
-  for (const auto& [id, severity] : design.findings)
-    json["findings"][id] = kSeverities[static_cast<size_t>(severity)];
-  return json;
-}
-
 }  // namespace
 
-std::string CompareText(const CompareOptions& options, const CompareWorkload& workload,
-                        const CompareResult& result) {
-  FigureTable table(
-      OfDesigns<std::string>(result, [](const DesignResult& design) { return design.name; }));
-  AddTableLines(result, &table);
+CompareReport MakeReport(const CompareOptions& options, const CompareWorkload& workload,
+                         const CompareResult& result) {
+  CompareReport report{.run = RunText(options, workload),
+                       .answers = AnswersText(workload, result),
+                       .figures = FigureTable(OfDesigns<std::string>(
+                           result, [](const DesignResult& design) { return design.name; })),
+                       .findings = AllFindings(result)};
+  for (const std::string& note : workload.notes) report.notes += "note: " + note + "\n";
+  AddTableLines(result, &report.figures);
   for (size_t query = 0; query < workload.queries.size(); ++query)
-    AddQueryLines(workload, query, result, &table);
-  AddLoadLines(result, &table);
-  std::string notes;
-  for (const std::string& note : workload.notes) notes += "note: " + note + "\n";
-  return RunText(options, workload) + AnswersText(workload, result) + notes + "\n" + table.text() +
-         "* clearly better than all others\n\n" + AllFindings(result) + table.Summary();
+    AddQueryLines(workload, query, result, &report.figures);
+  AddLoadLines(options, result, &report.figures);
+  if (options.estimate.has_value()) AddEstimateLines(*options.estimate, result, &report.figures);
+  return report;
 }
 
-std::string CompareJson(const CompareOptions& options, const CompareWorkload& workload,
-                        const CompareResult& result) {
-  Json json = {{"compare", 1},
-               {"operations", workload.operations.size()},
-               {"rounds", options.rounds},
-               {"threads", options.threads},
-               {"version", STELE_VERSION},
-               {"machine", Machine()},
-               {"answers_compared", result.answers_compared},
-               {"answers_equal", result.answers_equal},
-               {"answers_empty", result.answers_empty},
-               {"differences", Json::array()},
-               {"designs", Json::array()}};
-  if (options.trace_path.empty()) {
-    json["distribution"] = ToText(options.distribution);
-    json["seed"] = options.seed;
-  } else {
-    json["trace"] = options.trace_path;
-  }
-  for (const AnswerDifference& difference : result.differences) {
-    json["differences"].push_back({{"query", workload.queries[difference.query].name},
-                                   {"record", difference.record},
-                                   {"values", difference.values}});
-  }
-  for (const DesignResult& design : result.designs)
-    json["designs"].push_back(ToJson(design, workload));
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string CompareText(const CompareReport& report) {
+  return report.run + report.answers + report.notes + "\n" + report.figures.Text() +
+         "* clearly better than all others\n\n" + report.findings + report.figures.Summary();
 }
 
 }  // namespace stele::cli

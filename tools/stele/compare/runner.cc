@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <functional>
-#include <system_error>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include "base/status.h"
-#include "bench/figures.h"
-#include "bench/random.h"
 #include "compare/trace_lines.h"
 #include "key_bytes.h"
 #include "session.h"
@@ -18,7 +14,6 @@
 namespace stele::cli {
 namespace {
 
-using SteadyClock = std::chrono::steady_clock;
 using Designs = std::vector<std::unique_ptr<ComparedDesign>>;
 
 constexpr size_t kDifferencesMax = 3;
@@ -26,13 +21,11 @@ constexpr uint32_t kBandsMax = 1000;
 constexpr int64_t kMicrosPerOperation = 1000;  // in the trace
 constexpr uint64_t kOperationsPerProgress = 64;
 
-absl::Status Failed(const ComparedDesign& design, const CompareQuery& query,
-                    const absl::Status& status) {
-  return Within(fmt::format("{}, query {}", design.name(), EscapedKey(query.name)), status);
-}
-
 void Add(const OperationResult& result, OperationResult* sum) {
   sum->requests += result.requests;
+  sum->scans += result.scans;
+  sum->point_rows += result.point_rows;
+  sum->scanned_rows += result.scanned_rows;
   sum->stats.rows_seen += result.stats.rows_seen;
   sum->stats.rows_returned += result.stats.rows_returned;
   sum->stats.cells_seen += result.stats.cells_seen;
@@ -51,8 +44,11 @@ struct Answer {
 class CountingRun {
  public:
   CountingRun(const ComparedDesign& design, const CompareWorkload& workload,
-              const CompareProgress& progress)
-      : design_(design), workload_(workload), progress_(progress) {}
+              bool counts_scanned_rows, const CompareProgress& progress)
+      : design_(design),
+        workload_(workload),
+        counts_scanned_rows_(counts_scanned_rows),
+        progress_(progress) {}
 
   absl::Status Run(const std::string& trace_path, DesignResult* result) {
     result->name = design_.name();
@@ -67,7 +63,8 @@ class CountingRun {
     for (size_t i = 0; i < count; ++i) {
       const CompareOperation& operation = workload_.operations[i];
       const auto done = RunOne(operation, static_cast<int64_t>(i) * kMicrosPerOperation, &trace);
-      if (!done.ok()) return Failed(design_, workload_.queries[operation.query], done.status());
+      if (!done.ok())
+        return FailedOperation(design_, workload_.queries[operation.query], done.status());
       QueryResult& query = result->queries[operation.query];
       ++query.operations;
       Add(*done, &query.totals);
@@ -87,24 +84,43 @@ class CountingRun {
     STELE_ASSIGN_OR_RETURN(const PreparedOperation prepared, design_.Prepare(operation));
     OperationResult result;
     STELE_RETURN_IF_ERROR(design_.Run(operation, prepared, &result));
+    if (counts_scanned_rows_) STELE_RETURN_IF_ERROR(design_.CountScannedRows(prepared, &result));
     *trace << TraceLines(design_.table_name(), prepared, result, micros);
     return result;
   }
 
   const ComparedDesign& design_;
   const CompareWorkload& workload_;
+  const bool counts_scanned_rows_;
   const CompareProgress& progress_;
   std::vector<Answer> answers_;
 };
 
+// Returns the step of the heat map of a page, if there is a page.
+std::optional<std::chrono::microseconds> PageStep(const CompareOptions& options,
+                                                  size_t operations) {
+  constexpr size_t kStepsMax = 100;
+  if (!options.writes_page()) return std::nullopt;
+  const auto operations_per_step = static_cast<int64_t>((operations + kStepsMax - 1) / kStepsMax);
+  return std::chrono::microseconds(operations_per_step * kMicrosPerOperation);
+}
+
 // Adds what the heat map and the advisor say about the trace.
 absl::Status AddLoadAndFindings(const ComparedDesign& design, const std::string& trace_path,
+
+                                std::optional<std::chrono::microseconds> page_step,
                                 DesignResult* result) {
+  const lab::HeatMapInput input{.trace_paths = {trace_path}, .database = design.database()};
   STELE_ASSIGN_OR_RETURN(
       lab::HeatMaps maps,
-      lab::HeatMap::Build({.trace_paths = {trace_path}, .database = design.database()},
-                          {.table = design.table_name(), .bands = kBandsMax}));
+      lab::HeatMap::Build(input, {.table = design.table_name(), .bands = kBandsMax}));
   result->maps = std::move(maps.maps);
+  if (page_step.has_value()) {
+    STELE_ASSIGN_OR_RETURN(
+        lab::HeatMaps page_maps,
+        lab::HeatMap::Build(input, {.table = design.table_name(), .step = *page_step}));
+    result->page_maps = std::move(page_maps.maps);
+  }
   const lab::HeatMap& map = result->maps[0];
   double hottest = 0;
   for (size_t band = 0; band < map.parts().bands.size(); ++band) {
@@ -124,120 +140,50 @@ absl::Status AddLoadAndFindings(const ComparedDesign& design, const std::string&
   return absl::OkStatus();
 }
 
-// One thread of a round. Operations with the same record belong to the same thread.
-class RoundThread {
- public:
-  RoundThread(const ComparedDesign& design, const CompareWorkload& workload, uint64_t thread,
-              uint64_t threads)
-      : design_(design),
-        workload_(workload),
-        thread_(thread),
-        threads_(threads),
-        latencies_(workload.queries.size()) {}
-
-  void Run() {
-    for (const CompareOperation& operation : workload_.operations) {
-      if (threads_ > 1 && Fnv1a(operation.record) % threads_ != thread_) continue;
-      status_ = Measure(operation);
-      if (!status_.ok()) return;
-    }
+// Runs all operations once after a start with a cold cache, and counts what they read from files.
+absl::Status CountColdReads(ComparedDesign& design, const CompareWorkload& workload,
+                            const CompareProgress& progress, DesignResult* result) {
+  STELE_RETURN_IF_ERROR(design.ReopenCold());
+  const size_t count = workload.operations.size();
+  for (size_t i = 0; i < count; ++i) {
+    const CompareOperation& operation = workload.operations[i];
+    const auto prepared = design.Prepare(operation);
+    OperationResult counted;
+    const absl::Status status =
+        prepared.ok() ? design.Run(operation, *prepared, &counted) : prepared.status();
+    if (!status.ok()) return FailedOperation(design, workload.queries[operation.query], status);
+    result->queries[operation.query].cold_bytes_read += counted.stats.bytes_read;
+    if (i % kOperationsPerProgress == 0) progress("counting, cold " + design.name(), i, count);
   }
-
-  const absl::Status& status() const { return status_; }
-  const std::vector<LatencyHistogram>& latencies() const { return latencies_; }
-
- private:
-  absl::Status Measure(const CompareOperation& operation) {
-    const CompareQuery& query = workload_.queries[operation.query];
-    const auto prepared = design_.Prepare(operation);
-    if (!prepared.ok()) return Failed(design_, query, prepared.status());
-    const SteadyClock::time_point begin = SteadyClock::now();
-    const absl::Status status = design_.Run(operation, *prepared, nullptr);
-    const auto time = SteadyClock::now() - begin;
-    if (!status.ok()) return Failed(design_, query, status);
-    latencies_[operation.query].Record(static_cast<uint64_t>(time.count()));
-    return absl::OkStatus();
-  }
-
-  const ComparedDesign& design_;
-  const CompareWorkload& workload_;
-  const uint64_t thread_;
-  const uint64_t threads_;
-  absl::Status status_;
-  std::vector<LatencyHistogram> latencies_;  // by query
-};
-
-struct RoundLatency {
-  uint64_t p50 = 0;
-  uint64_t p99 = 0;
-  uint64_t max = 0;
-};
-
-struct RoundResult {
-  std::vector<RoundLatency> latencies;  // by query
-  double operations_per_second = 0;
-  double cpu_seconds = 0;
-};
-
-absl::StatusOr<RoundResult> RunRound(const ComparedDesign& design, const CompareWorkload& workload,
-                                     uint64_t thread_count) {
-  std::vector<RoundThread> parts;
-  for (uint64_t i = 0; i < thread_count; ++i) parts.emplace_back(design, workload, i, thread_count);
-  const double cpu_before = CpuSeconds();
-  const SteadyClock::time_point begin = SteadyClock::now();
-  {
-    std::vector<std::jthread> threads;
-    try {
-      for (RoundThread& part : parts) threads.emplace_back([&part] { part.Run(); });
-    } catch (const std::system_error& error) {
-      return internal::ResourceExhausted(
-          "thread {} of {} could not be started: {}; use fewer --threads", threads.size() + 1,
-          thread_count, error.what());
-    }
-  }
-  const auto time = SteadyClock::now() - begin;
-  RoundResult round;
-  round.cpu_seconds = CpuSeconds() - cpu_before;
-  round.operations_per_second = PerSecond(workload.operations.size(), time);
-  for (const RoundThread& part : parts) STELE_RETURN_IF_ERROR(part.status());
-  for (size_t query = 0; query < workload.queries.size(); ++query) {
-    LatencyHistogram sum;
-    for (const RoundThread& part : parts) sum.Add(part.latencies()[query]);
-    round.latencies.push_back(
-        {.p50 = sum.ValueAtPercentile(50), .p99 = sum.ValueAtPercentile(99), .max = sum.Max()});
-  }
-  return round;
+  return absl::OkStatus();
 }
 
-Measured MeasuredOf(const std::vector<RoundResult>& rounds,
-                    const std::function<double(const RoundResult&)>& number) {
-  std::vector<double> numbers;
-  for (const RoundResult& round : rounds) numbers.push_back(number(round));
-  std::sort(numbers.begin(), numbers.end());
-  const size_t half = numbers.size() / 2;
-  return {
-      .median = numbers.size() % 2 == 1 ? numbers[half] : (numbers[half - 1] + numbers[half]) / 2,
-      .least = numbers.front(),
-      .largest = numbers.back()};
+// Rows of writes have the mean size of all rows.
+LoadCounts LoadCountsOf(const DesignResult& design, const CompareWorkload& workload) {
+  constexpr uint64_t kRowBytes = 1000;
+  const TableFigures& figures = design.table_figures;
+  const uint64_t row_bytes = figures.logical_bytes() / std::max<uint64_t>(figures.rows, 1);
+  LoadCounts counts{.operations = workload.operations.size(), .table_bytes = figures.disk_bytes};
+  for (size_t i = 0; i < design.queries.size(); ++i) {
+    const OperationResult& totals = design.queries[i].totals;
+    if (!workload.queries[i].input.empty()) {
+      counts.written_rows += totals.requests * std::max<uint64_t>(1, row_bytes / kRowBytes);
+    } else if (totals.scans == 0) {
+      counts.point_rows += std::max(totals.point_rows, totals.bytes_returned / kRowBytes);
+    } else {
+      counts.scans += totals.scans;
+      counts.scanned_bytes += std::max(totals.bytes_returned, totals.scanned_rows * row_bytes);
+    }
+  }
+  return counts;
 }
 
-void AddRounds(const std::vector<RoundResult>& rounds, DesignResult* result) {
-  result->operations_per_second =
-      MeasuredOf(rounds, [](const RoundResult& round) { return round.operations_per_second; });
-  result->cpu_seconds =
-      MeasuredOf(rounds, [](const RoundResult& round) { return round.cpu_seconds; });
-  for (size_t query = 0; query < result->queries.size(); ++query) {
-    LatencyFigures& latency = result->queries[query].latency;
-    const auto measured = [&](uint64_t RoundLatency::*member) {
-      return MeasuredOf(rounds, [&](const RoundResult& round) {
-        return static_cast<double>(round.latencies[query].*member);
-      });
-    };
-    latency.p50 = measured(&RoundLatency::p50);
-    latency.p99 = measured(&RoundLatency::p99);
-    for (const RoundResult& round : rounds)
-      latency.max = std::max(latency.max, round.latencies[query].max);
-  }
+void AddEstimates(const CompareWorkload& workload, const EstimateSettings& settings,
+                  CompareResult* result) {
+  result->estimate_rate =
+      settings.rate.value_or(workload.recorded_rate.value_or(kEstimateRateDefault));
+  for (DesignResult& design : result->designs)
+    design.estimate = EstimateOf(settings, result->estimate_rate, LoadCountsOf(design, workload));
 }
 
 void CompareAnswers(const CompareWorkload& workload,
@@ -280,23 +226,27 @@ absl::StatusOr<CompareResult> Compare(const Designs& designs, const CompareWorkl
   std::vector<std::vector<Answer>> answers;
   for (const auto& design : designs) {
     const std::string trace_path = fmt::format("{}/{}.trace.jsonl", directory, design->name());
-    CountingRun run(*design, workload, progress);
+    CountingRun run(*design, workload, options.estimate.has_value(), progress);
     STELE_RETURN_IF_ERROR(run.Run(trace_path, &result.designs.emplace_back()));
     answers.push_back(run.TakeAnswers());
-    STELE_RETURN_IF_ERROR(AddLoadAndFindings(*design, trace_path, &result.designs.back()));
+    STELE_RETURN_IF_ERROR(AddLoadAndFindings(*design, trace_path,
+                                             PageStep(options, workload.operations.size()),
+                                             &result.designs.back()));
   }
   CompareAnswers(workload, answers, &result);
-  std::vector<std::vector<RoundResult>> rounds(designs.size());
-  for (uint64_t round = 0; round < options.rounds; ++round) {
-    for (size_t i = 0; i < designs.size(); ++i) {
-      const size_t index = (round + i) % designs.size();
-      progress("measuring", round * designs.size() + i, options.rounds * designs.size());
-      STELE_ASSIGN_OR_RETURN(RoundResult measured,
-                             RunRound(*designs[index], workload, options.threads));
-      rounds[index].push_back(std::move(measured));
-    }
+  if (options.caches != CompareOptions::Caches::kCold) {
+    STELE_ASSIGN_OR_RETURN(auto warm,
+                           RunRounds(designs, workload, options, CacheState::kWarm, progress));
+    for (size_t i = 0; i < designs.size(); ++i) result.designs[i].warm = std::move(warm[i]);
   }
-  for (size_t i = 0; i < designs.size(); ++i) AddRounds(rounds[i], &result.designs[i]);
+  if (options.caches != CompareOptions::Caches::kWarm) {
+    for (size_t i = 0; i < designs.size(); ++i)
+      STELE_RETURN_IF_ERROR(CountColdReads(*designs[i], workload, progress, &result.designs[i]));
+    STELE_ASSIGN_OR_RETURN(auto cold,
+                           RunRounds(designs, workload, options, CacheState::kCold, progress));
+    for (size_t i = 0; i < designs.size(); ++i) result.designs[i].cold = std::move(cold[i]);
+  }
+  if (options.estimate.has_value()) AddEstimates(workload, *options.estimate, &result);
   return result;
 }
 

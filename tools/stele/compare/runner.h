@@ -2,8 +2,7 @@
 //
 // Counting:  all operations run once, on one thread. The figures are exact, and the same in every
 //            comparison with the same seed.
-// Rounds:    then all operations run --rounds times, and are timed. Each round begins with the next
-//            design. Latencies are those of a closed loop: the time of a call.
+// Rounds:    then all operations are timed; see rounds.h.
 // Threads:   Compare starts and joins its own threads.
 #pragma once
 
@@ -11,31 +10,25 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "bench/histogram.h"
 #include "compare/compared_design.h"
-#include "compare/figure_table.h"
+#include "compare/estimate.h"
 #include "compare/options.h"
+#include "compare/rounds.h"
 #include "compare/workload.h"
 #include "stele/lab/heat_map.h"
 #include "stele/lab/lint.h"
 
 namespace stele::cli {
 
-// Latencies in nanoseconds.
-struct LatencyFigures {
-  Measured p50;
-  Measured p99;
-  uint64_t max = 0;  // of all rounds
-};
-
 struct QueryResult {
   uint64_t operations = 0;
-  OperationResult totals;  // of all operations
-  LatencyFigures latency;
+  OperationResult totals;        // of all operations
+  uint64_t cold_bytes_read = 0;  // from files, by all operations after a start with a cold cache
   bool declares_answer = false;
 };
 
@@ -43,13 +36,15 @@ struct DesignResult {
   std::string name;
   std::string table;
   TableFigures table_figures;
-  std::vector<QueryResult> queries;  // those of the workload
-  Measured operations_per_second;
-  Measured cpu_seconds;            // of the process
-  std::vector<lab::HeatMap> maps;  // one map, of the counting run
+  std::vector<QueryResult> queries;     // those of the workload
+  std::optional<TimedFigures> warm;     // unless --cache cold
+  std::optional<TimedFigures> cold;     // with --cache cold or both
+  std::vector<lab::HeatMap> maps;       // one map, of the counting run
+  std::vector<lab::HeatMap> page_maps;  // the same with fewer ranges, if there is a page
   // The requests that touched the busiest of up to 1,000 ranges of rows; at most 1.
   double busiest_range_share = 0;
   std::map<std::string, lab::LintSeverity> findings;  // by the id of the rule
+  std::optional<Estimate> estimate;                   // with --estimate
 };
 
 struct AnswerDifference {
@@ -65,10 +60,11 @@ struct CompareResult {
   uint64_t answers_empty = 0;                 // equal, because no design found a value
   std::vector<uint64_t> different_answers;    // by query
   std::vector<AnswerDifference> differences;  // the first 3
+  double estimate_rate = 0;                   // operations per second of the estimates
 };
 
-// Errors: the first error of an operation, with the design and the query; those of the advisor and
-// the heat map; ResourceExhausted if a thread could not be started.
+// Errors: the first error of an operation, with the design and the query; those of RunRounds, the
+// advisor and the heat map.
 absl::StatusOr<CompareResult> Compare(const std::vector<std::unique_ptr<ComparedDesign>>& designs,
                                       const CompareWorkload& workload,
                                       const CompareOptions& options, const std::string& directory,

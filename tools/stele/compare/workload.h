@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,12 +47,15 @@ struct CompareQuery {
 struct CompareOperation {
   uint32_t query = 0;
   uint32_t record = 0;
+  int64_t micros = 0;  // after the first operation of a logical trace
 };
 
 struct CompareWorkload {
   std::vector<CompareQuery> queries;  // those of the first design's table
   std::vector<CompareOperation> operations;
-  std::vector<std::string> notes;  // what is not compared, for people
+  bool has_times = false;               // all lines of a logical trace have one
+  std::optional<double> recorded_rate;  // their mean operations per second
+  std::vector<std::string> notes;       // what is not compared, for people
 };
 
 // Returns the input that the query writes in all designs, or "" if it reads in all of them.

@@ -18,7 +18,19 @@ size_t BytesOf(const std::optional<std::string>& text) {
   return text.has_value() ? text->size() : 0;
 }
 
+// A write of a logical trace counts as one byte: its values are in the trace, which is in memory.
+size_t BytesOf(const PreparedOperation& prepared) {
+  size_t bytes = 1;
+  for (const lab::ReadRequest& read : prepared.reads) {
+    bytes += sizeof(read) + BytesOf(read.rows.row_keys());
+    for (const RowRange& range : read.rows.ranges())
+      bytes += sizeof(range) + range.start().size() + range.end().size();
+  }
+  return bytes;
+}
+
 size_t BytesOf(const ReplayOperation& operation) {
+  if (operation.prepared.has_value()) return sizeof(operation) + BytesOf(*operation.prepared);
   const auto& record = operation.record;
   size_t bytes = sizeof(operation) + record.table.size() + record.row.size() +
                  record.filter.size() + record.tag.size() + record.status.size() +

@@ -8,25 +8,6 @@ namespace {
 
 constexpr int64_t kThreadsMax = 256;
 
-absl::Status ParseReplayRate(const std::string& text, ReplayOptions* options) {
-  options->speed = std::nullopt;
-  options->rate = std::nullopt;
-  if (text == "max") return absl::OkStatus();
-  if (text == "recorded") {
-    options->speed = 1;
-  } else if (const auto speed = PositiveBefore(text, "x"); speed.has_value()) {
-    options->speed = speed;
-  } else if (const auto rate = PositiveBefore(text, "/s"); rate.has_value()) {
-    options->rate = rate;
-  } else {
-    return UsageError(
-        fmt::format("--rate must be recorded, a factor such as 2x, operations per second such as "
-                    "500/s, or max, not \"{}\"",
-                    internal::Printable(text)));
-  }
-  return absl::OkStatus();
-}
-
 // A number of operations, or a time.
 absl::Status ParseWarmup(const std::string& text, ReplayOptions* options) {
   if (!text.empty() && text.find_first_not_of("0123456789") == text.npos) {
@@ -62,19 +43,18 @@ absl::Status ParseWrites(std::string_view text, ReplayOptions* options) {
 
 }  // namespace
 
-std::string ReplayOptions::PaceText() const {
-  if (rate.has_value()) return fmt::format("open loop, {:g} operations/s", *rate);
-  if (!speed.has_value()) return "closed loop";
-  return *speed == 1 ? "open loop at the recorded times"
-                     : fmt::format("open loop, {:g} times as fast as recorded", *speed);
-}
-
 absl::StatusOr<ReplayOptions> ParseReplayOptions(const Flags& flags) {
   ReplayOptions options{.trace_path = flags.words()[0],
+                        .design_path = flags.Get("design", ""),
+                        .design_table = flags.Get("table", ""),
                         .skips_bad = flags.has("skip-bad"),
                         .hgrm_path = flags.Get("hgrm", ""),
                         .hlog_path = flags.Get("hlog", "")};
-  if (const auto text = flags.Find("rate")) STELE_RETURN_IF_ERROR(ParseReplayRate(*text, &options));
+  if (options.design_path.empty() && !options.design_table.empty())
+    return UsageError("--table is the table of --design; --map OLD=NEW is for recorded traces");
+  if (!options.design_path.empty() && options.skips_bad)
+    return UsageError("--skip-bad is for recorded traces: a logical trace is read as a whole");
+  STELE_ASSIGN_OR_RETURN(options.pace, Pace::Parse(flags.Get("rate", "recorded")));
   if (const auto text = flags.Find("warmup")) STELE_RETURN_IF_ERROR(ParseWarmup(*text, &options));
   if (const auto text = flags.Find("map")) STELE_RETURN_IF_ERROR(ParseTables(*text, &options));
   STELE_RETURN_IF_ERROR(ParseWrites(flags.Get("writes", "apply"), &options));

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "flags.h"
+#include "replay/pace.h"
 
 namespace stele::cli {
 
@@ -22,12 +23,11 @@ struct ReplayOptions {
   };
 
   std::string trace_path;
+  std::string design_path;                    // of a logical trace; "": the trace is a recorded one
+  std::string design_table;                   // "": the only one with queries
   std::map<std::string, std::string> tables;  // the name in the trace, the name in the database
 
-  // When an operation is due. Neither is set in a closed loop.
-  std::optional<double> speed = 1;  // the recorded times, so many times as fast
-  std::optional<double> rate;       // operations per second
-
+  Pace pace = Pace::Recorded();
   uint64_t threads = 8;
   uint64_t warmup_operations = 0;      // these and
   std::chrono::nanoseconds warmup{0};  // those of the first time run, and are not counted
@@ -38,11 +38,6 @@ struct ReplayOptions {
 
   std::string hgrm_path;  // "": no file
   std::string hlog_path;
-
-  bool is_open_loop() const { return speed.has_value() || rate.has_value(); }
-  // Returns "at the recorded times", "2 times as fast as recorded", "500 operations/s" or "closed
-  // loop".
-  std::string PaceText() const;
 };
 
 // Errors: usage errors for unknown or repeated flags and wrong values.

@@ -67,6 +67,23 @@ RowSet RowsOf(const TraceRecord& record) {
   return rows;
 }
 
+std::string_view FirstKeyOf(const TraceRecord& record) {
+  if (record.op == TraceOp::kMget)
+    return record.keys.empty() ? std::string_view() : std::string_view(record.keys.front());
+  if (record.is_point()) return record.row;
+  const std::optional<std::string>& start =
+      record.has_ranges && !record.ranges.empty() ? record.ranges.front().start : record.start;
+  return start.has_value() ? std::string_view(*start) : std::string_view();
+}
+
+std::string_view FirstKeyOf(const PreparedOperation& prepared) {
+  if (prepared.write.has_value()) return prepared.write->row_key();
+  if (prepared.reads.empty()) return "";
+  const RowSet& rows = prepared.reads[0].rows;
+  if (!rows.row_keys().empty()) return rows.row_keys()[0];
+  return rows.ranges().empty() ? std::string_view() : std::string_view(rows.ranges()[0].start());
+}
+
 std::string MakePool(uint64_t seed) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
@@ -80,18 +97,14 @@ std::string MakePool(uint64_t seed) {
 
 std::string_view NameOf(TraceOp op) { return internal::lab::TraceOpName(op); }
 
-std::string_view FirstKey(const TraceRecord& record) {
-  if (record.op == TraceOp::kMget)
-    return record.keys.empty() ? std::string_view() : std::string_view(record.keys.front());
-  if (record.is_point()) return record.row;
-  const std::optional<std::string>& start =
-      record.has_ranges && !record.ranges.empty() ? record.ranges.front().start : record.start;
-  return start.has_value() ? std::string_view(*start) : std::string_view();
+std::string_view FirstKey(const ReplayOperation& operation) {
+  return operation.prepared.has_value() ? FirstKeyOf(*operation.prepared)
+                                        : FirstKeyOf(operation.record);
 }
 
 std::string_view SkipReason(const TraceRecord& record, ReplayOptions::Writes writes) {
   if (record.is_read()) return "";
-  if (writes == ReplayOptions::Writes::kSkip) return "writes, by --writes skip";
+  if (writes == ReplayOptions::Writes::kSkip) return kSkippedWrites;
   if (record.op == TraceOp::kDrop)
     return writes == ReplayOptions::Writes::kApplyDrops ? ""
                                                         : "drop: only --writes apply-drops runs it";
@@ -105,6 +118,7 @@ std::string_view SkipReason(const TraceRecord& record, ReplayOptions::Writes wri
 OperationReplayer::OperationReplayer(uint64_t seed) : values_(MakePool(seed)) {}
 
 absl::Status OperationReplayer::Run(const ReplayOperation& operation, BenchCounts* counts) {
+  if (operation.prepared.has_value()) return RunPrepared(operation, counts);
   const Record& record = operation.record;
   Table table = operation.table;
   switch (record.op) {
@@ -126,6 +140,24 @@ absl::Status OperationReplayer::Run(const ReplayOperation& operation, BenchCount
       return Drop(record, table);
   }
   return absl::InternalError("unknown operation");
+}
+
+absl::Status OperationReplayer::RunPrepared(const ReplayOperation& operation, BenchCounts* counts) {
+  const PreparedOperation& prepared = *operation.prepared;
+  if (prepared.write.has_value()) {
+    ++counts->rows;
+    counts->cells += prepared.write->count();
+    Table table = operation.table;
+    return table.Apply(*prepared.write, Writing());
+  }
+  const auto visit = [&](const RowView& row) {
+    if (row.is_last_piece()) ++counts->rows;
+    Count(row.cells(), counts);
+  };
+  STELE_ASSIGN_OR_RETURN(const ReadStats stats,
+                         lab::ReadAll(operation.table, prepared.reads, Reading(), visit));
+  counts->bytes_read += stats.bytes_read;
+  return absl::OkStatus();
 }
 
 absl::Status OperationReplayer::Get(const Record& record, const Table& table, BenchCounts* counts) {

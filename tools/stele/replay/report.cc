@@ -1,5 +1,6 @@
 #include "replay/report.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/status.h"
@@ -13,17 +14,21 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMega = 1e6;
 constexpr std::string_view kAll = "all";
+constexpr size_t kNameWidthMin = 6;
 
-std::string TextLine(std::string_view name, const ReplayPart& part, std::chrono::nanoseconds time) {
+ReplayLine LineOf(std::string_view name, const ReplayPart& part, std::chrono::nanoseconds time) {
   const LatencyHistogram& latencies = part.latencies;
-  return fmt::format(
-      "{:<6} {:>10} {:>9.0f} {:>10.0f} {:>10.0f} {:>7.1f} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8.1f}\n",
-      name, part.counts.operations, PerSecond(part.counts.operations, time),
-      PerSecond(part.counts.rows, time), PerSecond(part.counts.cells, time),
-      PerSecond(part.counts.value_bytes, time) / kMega, Micros(latencies.ValueAtPercentile(50)),
-      Micros(latencies.ValueAtPercentile(90)), Micros(latencies.ValueAtPercentile(99)),
-      Micros(latencies.ValueAtPercentile(99.9)), Micros(latencies.Max()),
-      RoundedMicros(latencies.Mean()));
+  const auto whole = [&](uint64_t count) { return fmt::format("{:.0f}", PerSecond(count, time)); };
+  const auto percentile = [&](double of) {
+    return fmt::format("{}", Micros(latencies.ValueAtPercentile(of)));
+  };
+  return {.name = EscapedKey(name),
+          .cells = {fmt::format("{}", part.counts.operations), whole(part.counts.operations),
+                    whole(part.counts.rows), whole(part.counts.cells),
+                    fmt::format("{:.1f}", PerSecond(part.counts.value_bytes, time) / kMega),
+                    percentile(50), percentile(90), percentile(99), percentile(99.9),
+                    fmt::format("{}", Micros(latencies.Max())),
+                    fmt::format("{:.1f}", RoundedMicros(latencies.Mean()))}};
 }
 
 Json JsonOf(std::string_view name, const ReplayPart& part, std::chrono::nanoseconds time,
@@ -54,12 +59,12 @@ std::string WarmupText(const ReplayOptions& options) {
 // True if a thread was noticeably behind at its end.
 bool FellBehind(const ReplayOptions& options, const ReplayResult& result) {
   constexpr std::chrono::milliseconds kSlack(100);
-  return options.is_open_loop() && result.lag > result.scheduled / 20 + kSlack;
+  return options.pace.is_open_loop() && result.lag > result.scheduled / 20 + kSlack;
 }
 
 std::string LoopText(const ReplayOptions& options, const ReplayResult& result,
                      const ReplayPart& all) {
-  if (!options.is_open_loop()) return "";
+  if (!options.pace.is_open_loop()) return "";
   std::string text = fmt::format("late by more than 1 ms: {}; p99 of the calls alone: {} us\n",
                                  all.counts.late, Micros(all.service_times.ValueAtPercentile(99)));
   if (FellBehind(options, result)) {
@@ -72,28 +77,44 @@ std::string LoopText(const ReplayOptions& options, const ReplayResult& result,
 
 }  // namespace
 
-std::string ReplayText(const ReplayOptions& options, const ReplayResult& result,
-                       const std::string& location) {
-  std::string text = fmt::format(
-      "machine   {}\ndatabase  {}\ntrace     {}{}\nrun       {}, {} threads, seed {}{}\n\n"
-      "{:<6} {:>10} {:>9} {:>10} {:>10} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8}\n",
+ReplayReport MakeReplayReport(const ReplayOptions& options, const ReplayResult& result,
+                              const std::string& location) {
+  ReplayReport report;
+  report.head = fmt::format(
+      "machine   {}\ndatabase  {}\ntrace     {}{}\nrun       {}, {} threads, seed {}{}\n",
       Machine(), EscapedKey(location), EscapedKey(options.trace_path),
       result.sample > 1 ? fmt::format(", with one operation in {}", result.sample) : "",
-      options.PaceText(), options.threads, options.seed, WarmupText(options), "op", "operations",
-      "ops/s", "rows/s", "cells/s", "MB/s", "p50 us", "p90 us", "p99 us", "p99.9 us", "max us",
-      "mean us");
-  for (const auto& [name, part] : result.parts) text += TextLine(name, part, result.time);
+      options.pace.Text(), options.threads, options.seed, WarmupText(options));
+  for (const auto& [name, part] : result.parts)
+    report.lines.push_back(LineOf(name, part, result.time));
   const ReplayPart all = result.Sum();
-  text += TextLine(kAll, all, result.time);
-  text += fmt::format("\n{:.3f} s, {:.3f} s of CPU\n", SecondsOf(result.time), result.cpu_seconds);
-  text += LoopText(options, result, all);
+  report.lines.push_back(LineOf(kAll, all, result.time));
+  report.notes =
+      fmt::format("{:.3f} s, {:.3f} s of CPU\n", SecondsOf(result.time), result.cpu_seconds);
+  report.notes += LoopText(options, result, all);
   for (const auto& [why, count] : result.skipped)
-    text += fmt::format("not replayed: {} ({})\n", count, why);
+    report.notes += fmt::format("not replayed: {} ({})\n", count, why);
   for (const auto& [code, count] : result.errors)
-    text += fmt::format("errors: {} {}\n", count, code);
+    report.notes += fmt::format("errors: {} {}\n", count, code);
   if (!result.first_error.empty())
-    text += fmt::format("the first error: {}\n", internal::Printable(result.first_error));
-  return text;
+    report.notes += fmt::format("the first error: {}\n", internal::Printable(result.first_error));
+  return report;
+}
+
+std::string ReplayText(const ReplayReport& report) {
+  size_t name_width = kNameWidthMin;
+  for (const ReplayLine& line : report.lines) name_width = std::max(name_width, line.name.size());
+  std::string text = report.head + fmt::format("\n{:<{}}", "op", name_width);
+  for (const ReplayColumn& column : report.columns)
+    text += fmt::format(" {:>{}}", column.name, column.width);
+  text += '\n';
+  for (const ReplayLine& line : report.lines) {
+    text += fmt::format("{:<{}}", line.name, name_width);
+    for (size_t i = 0; i < line.cells.size(); ++i)
+      text += fmt::format(" {:>{}}", line.cells[i], report.columns[i].width);
+    text += '\n';
+  }
+  return text + "\n" + report.notes;
 }
 
 std::string ReplayJson(const ReplayOptions& options, const ReplayResult& result,
@@ -101,7 +122,7 @@ std::string ReplayJson(const ReplayOptions& options, const ReplayResult& result,
   Json run = {{"location", location},
               {"trace", options.trace_path},
               {"sample", result.sample},
-              {"loop", options.PaceText()},
+              {"loop", options.pace.Text()},
               {"threads", options.threads},
               {"seed", options.seed},
               {"seconds", SecondsOf(result.time)},
@@ -112,14 +133,14 @@ std::string ReplayJson(const ReplayOptions& options, const ReplayResult& result,
               {"version", STELE_VERSION},
               {"machine", Machine()}};
   for (const auto& [why, count] : result.skipped) run["skipped"][std::string(why)] = count;
-  if (options.is_open_loop()) run["rate_was_sustained"] = !FellBehind(options, result);
+  if (options.pace.is_open_loop()) run["rate_was_sustained"] = !FellBehind(options, result);
   const auto line = [](const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   };
   std::string text = line({{"run", std::move(run)}});
   for (const auto& [name, part] : result.parts)
-    text += line(JsonOf(name, part, result.time, options.is_open_loop()));
-  return text + line(JsonOf(kAll, result.Sum(), result.time, options.is_open_loop()));
+    text += line(JsonOf(name, part, result.time, options.pace.is_open_loop()));
+  return text + line(JsonOf(kAll, result.Sum(), result.time, options.pace.is_open_loop()));
 }
 
 }  // namespace stele::cli

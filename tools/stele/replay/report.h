@@ -4,14 +4,37 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "replay/options.h"
 #include "replay/runner.h"
 
 namespace stele::cli {
 
-std::string ReplayText(const ReplayOptions& options, const ReplayResult& result,
-                       const std::string& location);
+struct ReplayColumn {
+  std::string name;
+  size_t width = 0;  // in the text
+};
+
+struct ReplayLine {
+  std::string name;  // the kind of operation
+  std::vector<std::string> cells;
+};
+
+// The report for people. Bytes of the user that are not printable are escaped.
+struct ReplayReport {
+  std::string head;  // whole lines: the settings
+  const std::vector<ReplayColumn> columns = {{"operations", 10}, {"ops/s", 9},  {"rows/s", 10},
+                                             {"cells/s", 10},    {"MB/s", 7},   {"p50 us", 8},
+                                             {"p90 us", 8},      {"p99 us", 8}, {"p99.9 us", 9},
+                                             {"max us", 9},      {"mean us", 8}};
+  std::vector<ReplayLine> lines;  // the last one is the sum
+  std::string notes;              // whole lines
+};
+
+ReplayReport MakeReplayReport(const ReplayOptions& options, const ReplayResult& result,
+                              const std::string& location);
+std::string ReplayText(const ReplayReport& report);
 // A line with the settings, one line per kind of operation, and one for all of them.
 std::string ReplayJson(const ReplayOptions& options, const ReplayResult& result,
                        const std::string& location);

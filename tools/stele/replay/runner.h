@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,7 +22,7 @@
 #include "bench/histogram.h"
 #include "bench/interval_log.h"
 #include "replay/options.h"
-#include "stele/stele.h"
+#include "replay/replay_operation.h"
 
 namespace stele::cli {
 
@@ -34,7 +35,7 @@ struct ReplayPart {
 
 struct ReplayResult {
   uint64_t sample = 1;                           // the trace records 1 in `sample` operations
-  std::map<std::string_view, ReplayPart> parts;  // by the word of the trace
+  std::map<std::string_view, ReplayPart> parts;  // by ReplayOperation::name
   std::chrono::nanoseconds time{0};              // without the warm-up
   std::chrono::nanoseconds scheduled{0};         // from the first time to the last one; open loop
   std::chrono::nanoseconds lag{0};         // how late the last operation of the latest thread began
@@ -49,12 +50,23 @@ struct ReplayResult {
   ReplayPart Sum() const;
 };
 
-// Replays the trace. Errors of operations are counted and do not end it.
-// `progress` gets the number of operations that were read.
-// Errors: those of opening the trace and of its first line; NotFound if the table of the first
-// operation is missing; ResourceExhausted if a thread could not be started. A later error of the
-// trace is ReplayResult::end: all operations before it ran.
-absl::StatusOr<ReplayResult> Replay(const ReplayOptions& options, const Database& database,
+// Gives the operations of a trace in the order of time; see operation_source.h.
+class OperationSource {
+ public:
+  virtual ~OperationSource() = default;
+  // Returns nothing at the end. Operations that are not replayed are counted in `result` and left
+  // out. The names of operations live as long as the source.
+  virtual absl::StatusOr<std::optional<ReplayOperation>> Next(ReplayResult* result) = 0;
+  // The operations of the trace that were read.
+  virtual uint64_t read() const = 0;
+};
+
+// Replays a trace. Errors of operations are counted and do not end it. `source` must outlive the
+// result. `progress` gets the number of operations that were read.
+// Errors: those of the first line; NotFound if the table of the first operation is missing;
+// ResourceExhausted if a thread could not be started. A later error of the trace is
+// ReplayResult::end: all operations before it ran.
+absl::StatusOr<ReplayResult> Replay(const ReplayOptions& options, OperationSource& source,
                                     const std::function<void(uint64_t operations)>& progress);
 
 }  // namespace stele::cli

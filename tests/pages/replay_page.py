@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""replay_page.py STELE: opens a report of `stele replay` in headless Chromium, and checks its table and plots, and that it
+requests nothing.
+
+Without Chromium the program prints that and exits with 77 (skipped).
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import browser
+
+USER = """
+  const text = (selector) => Array.from(document.querySelectorAll(selector), (element) => element.textContent);
+  seen.ready = document.body.dataset.ready;
+  seen.run = text("#run")[0];
+  seen.notes = text("#notes")[0];
+  seen.columns = text("#figures thead th[scope]").slice(0, 2);
+  seen.operations = Array.from(document.querySelectorAll("#figures tbody tr"), (row) => row.children[0].textContent + " " + row.children[1].textContent);
+  seen.legend = text("#legend span");
+  seen.plots = text("#plots svg > text:first-child");
+  seen.curves = Array.from(document.querySelectorAll("#plots svg"), (plot) => plot.querySelectorAll("path").length);
+  seen.wrongLines = Array.from(document.querySelectorAll("#plots path, #plots line"), (line) => line.outerHTML).filter((line) => /NaN|Infinity/.test(line)).length;
+  const plot = document.querySelector("#plots svg");
+  const box = plot.getBoundingClientRect();
+  plot.dispatchEvent(new MouseEvent("mousemove", {bubbles: true, clientX: box.left + box.width / 2, clientY: box.top + 50}));
+  seen.readout = text("#plots .readout")[0];
+  seen.images = document.images.length;
+  seen.requests = performance.getEntriesByType("resource").length;
+"""
+
+
+def wrong_findings(seen, database):
+    expected = {"errors": [], "ready": "true", "columns": ["operations", "ops/s"], "operations": ["get 50", "set 50", "all 100"],
+                "legend": ["latency", "calls alone"], "plots": ["get, us", "set, us"], "curves": [2, 2], "wrongLines": 0, "images": 0,
+                "requests": 0}
+    wrong = [f"{name}: {seen.get(name)!r}, not {value!r}" for name, value in expected.items() if seen.get(name) != value]
+    for name, text in (("run", f"database  {database}"), ("run", "open loop, 5000 operations/s"), ("notes", "late by more than 1 ms"),
+                       ("readout", "latency: "), ("readout", "calls alone: ")):
+        if text not in seen[name]:
+            wrong.append(f"{name}: {seen[name]!r} has no {text!r}")
+    return wrong
+
+
+def main():
+    chromium = browser.find()
+    with tempfile.TemporaryDirectory() as folder:
+        database = f"{folder}/<img src=x>.db"
+        trace = pathlib.Path(folder, "trace.jsonl")
+        trace.write_text("".join(json.dumps({"t": 1700000000000000 + i, "op": "set" if i % 2 else "get", "table": "t", "row": f"row{i}"}) + "\n"
+                                 for i in range(100)), encoding="utf-8")
+        page = pathlib.Path(folder, "page.html")
+
+        def run(*words):
+            subprocess.run([sys.argv[1], "--db", database, *words], check=True, stdout=subprocess.DEVNULL)
+
+        run("createtable", "t", "families=f")
+        run("replay", str(trace), "--rate", "5000/s", "-o", str(page))
+        seen = browser.what_a_user_sees(chromium, page, USER)
+    browser.finish(wrong_findings(seen, database))
+
+
+if __name__ == "__main__":
+    main()

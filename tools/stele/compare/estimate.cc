@@ -1,0 +1,92 @@
+#include "compare/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "absl/strings/numbers.h"
+#include "base/status.h"
+#include "lab/design/parse_design.h"
+#include "lab/yaml/member_reader.h"
+
+namespace stele::cli {
+namespace {
+
+using internal::lab::DesignErrors;
+using internal::lab::MemberReader;
+
+constexpr double kHoursPerMonth = 730;
+constexpr double kNumberMax = 1e15;
+constexpr double kNodesMax = 1e9;
+
+// Returns the positive number that is a member, if there is one.
+std::optional<double> Positive(const MemberReader& members, std::string_view name, double most,
+                               DesignErrors* errors) {
+  const std::optional<std::string> text = members.Text(name);
+  if (!text.has_value()) return std::nullopt;
+  double number = 0;
+  if (absl::SimpleAtod(*text, &number) && number > 0 && number <= most) return number;
+  errors->Add(members.Find(name)->mark,
+              fmt::format("{} must be a number above 0 and at most {:g}", name, most));
+  return std::nullopt;
+}
+
+EstimateSettings ParseEstimate(const internal::lab::YamlNode& root, DesignErrors* errors) {
+  const MemberReader members(root, "an estimate",
+                             {"reads", "writes", "scan_mb", "storage_tb", "target", "rate",
+                              "data_factor", "node_hour", "gb_month"},
+                             errors);
+  const auto number = [&](std::string_view name) {
+    return Positive(members, name, name == "target" ? 1 : kNumberMax, errors);
+  };
+  EstimateSettings settings;
+  settings.reads = number("reads").value_or(settings.reads);
+  settings.writes = number("writes").value_or(settings.writes);
+  settings.scan_mb = number("scan_mb").value_or(settings.scan_mb);
+  settings.storage_tb = number("storage_tb").value_or(settings.storage_tb);
+  settings.target = number("target").value_or(settings.target);
+  settings.rate = number("rate");
+  settings.data_factor = number("data_factor").value_or(settings.data_factor);
+  settings.node_hour = number("node_hour");
+  settings.gb_month = number("gb_month");
+  if (settings.node_hour.has_value() != settings.gb_month.has_value() && errors->empty())
+    errors->Add(members.mark(), "node_hour and gb_month are needed together");
+  return settings;
+}
+
+}  // namespace
+
+absl::StatusOr<EstimateSettings> ReadEstimateFile(const std::string& path) {
+  STELE_ASSIGN_OR_RETURN(const std::string text, internal::lab::ReadDesignFile(path));
+  DesignErrors errors(path);
+  const auto root = internal::lab::ParseYaml(text, &errors);
+  EstimateSettings settings;
+  if (root.has_value()) settings = ParseEstimate(*root, &errors);
+  STELE_RETURN_IF_ERROR(errors.ToStatus());
+  return settings;
+}
+
+Estimate EstimateOf(const EstimateSettings& settings, double rate, const LoadCounts& counts) {
+  const double per_count = rate / static_cast<double>(std::max<uint64_t>(counts.operations, 1));
+  Estimate estimate;
+  estimate.reads = per_count * static_cast<double>(counts.point_rows + counts.scans);
+  estimate.writes = per_count * static_cast<double>(counts.written_rows);
+  estimate.scan_mb = per_count * static_cast<double>(counts.scanned_bytes) / 1e6;
+  estimate.storage_gb = static_cast<double>(counts.table_bytes) * settings.data_factor / 1e9;
+  estimate.load = estimate.reads / settings.reads + estimate.writes / settings.writes +
+                  estimate.scan_mb / settings.scan_mb;
+  const double for_load = std::ceil(estimate.load / settings.target);
+  const double for_storage =
+      std::ceil(estimate.storage_gb / 1000 / (settings.storage_tb * settings.target));
+  estimate.nodes =
+      static_cast<uint64_t>(std::min(std::max({1.0, for_load, for_storage}), kNodesMax));
+  if (settings.has_prices()) {
+    estimate.month_price =
+        static_cast<double>(estimate.nodes) * *settings.node_hour * kHoursPerMonth +
+        estimate.storage_gb * *settings.gb_month;
+  }
+  return estimate;
+}
+
+}  // namespace stele::cli

@@ -1,0 +1,40 @@
+#include "report_file.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "base/status.h"
+#include "lab_files.h"
+
+namespace stele::cli {
+
+absl::StatusOr<std::string> TakeReportFile(Session& session, bool as_json) {
+  const std::string path = session.options().output;
+  session.SetOutput("");
+  if (path.empty()) return path;
+  if (!path.ends_with(".html") && !path.ends_with(".json") && !path.ends_with(".txt"))
+    return UsageError(
+        fmt::format("-o {}: the file must end in .html, .json or .txt", internal::Printable(path)));
+  if (as_json && !path.ends_with(".json"))
+    return UsageError("--format json needs -o FILE.json, or no -o");
+  std::error_code error;
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  if (!directory.empty() && !std::filesystem::is_directory(directory, error))
+    return internal::NotFound("-o: there is no directory {}",
+                              internal::Printable(directory.string()));
+  return path;
+}
+
+absl::Status WriteReportForms(Session& session, const std::string& path, bool as_json,
+                              const ReportForms& forms) {
+  session.Print(as_json && path.empty() ? forms.json() : forms.text());
+  if (path.empty()) return absl::OkStatus();
+  const auto& form = path.ends_with(".html")   ? forms.page
+                     : path.ends_with(".json") ? forms.json
+                                               : forms.text;
+  STELE_RETURN_IF_ERROR(ReplaceFile(path, form()));
+  session.Print(fmt::format("wrote {}\n", internal::Printable(path)));
+  return absl::OkStatus();
+}
+
+}  // namespace stele::cli
