@@ -30,7 +30,8 @@ std::filesystem::path FollowLinks(std::filesystem::path path) {
 // that does not exist may be created later.
 bool IsInside(const std::string& directory, const std::string& output) {
   std::error_code error;
-  std::filesystem::path root = std::filesystem::weakly_canonical(directory, error);
+  std::filesystem::path root = std::filesystem::absolute(directory, error);
+  if (!error) root = std::filesystem::weakly_canonical(root, error);
   if (error) return false;
   if (!root.has_filename()) root = root.parent_path();  // "name/"
   const auto type = std::filesystem::status(root, error).type();

@@ -113,6 +113,17 @@ TEST_F(TraceCommandTest, RecordsTheOperationsOfAVerb) {
             std::string::npos);
 }
 
+TEST_F(TraceCommandTest, ALookupIsOneOperation) {
+  Output({"createtable", "orders", "families=f"});
+  Output({"set", "orders", "r1", "f:q=v"});
+  for (const std::string row : {"r1", "none"}) {
+    const std::string trace = Path(row + ".trace");
+    const CommandResult result = Run({"--trace", trace, "lookup", "orders", row});
+    EXPECT_EQ(result.exit_status, 0);
+    EXPECT_EQ(result.err, "stele: recorded 1 of 1 operation in " + trace + "; 0 dropped\n");
+  }
+}
+
 TEST_F(TraceCommandTest, RefusesTracesThatCannotBeRecorded) {
   Output({"createtable", "orders", "families=f"});
   ExpectError({"--trace", "", "read", "orders"}, 2, "--trace needs the name of a file");
@@ -121,6 +132,8 @@ TEST_F(TraceCommandTest, RefusesTracesThatCannotBeRecorded) {
   const std::string both = Path("both");
   ExpectError({"--trace", both, "-o", both, "read", "orders"}, 1, "both");
   EXPECT_EQ(RunPlain({"trace", "cat", both}).exit_status, 1) << "nothing was written";
+  ExpectError({"--trace", "./relative.trace", "-o", "relative.trace", "read", "orders"}, 1,
+              "relative.trace");
   const CommandResult help = Run({"--trace", Path("help.trace"), "help"});
   EXPECT_EQ(help.exit_status, 1);
   EXPECT_NE(help.err.find("so nothing was recorded"), std::string::npos) << help.err;

@@ -24,6 +24,9 @@ struct ReadRequest {
   bool with_values = true;
   bool with_stats = false;
   bool decodes_keys = false;
+  bool is_lookup = false;  // of one row: the text shows a missing row as an empty one, as cbt does
+
+  std::string_view what() const { return is_lookup ? "Reading row" : "Reading rows"; }
 };
 
 constexpr char kRowKeySchemaProperty[] = "row_key_schema";
@@ -170,7 +173,7 @@ class RowPrinter {
 absl::Status PrintRows(Session& session, const std::string& table_name,
                        const ReadRequest& request) {
   auto table = session.OpenTable(Session::Access::kRead, table_name);
-  if (!table.ok()) return Within("Reading rows", table.status());
+  if (!table.ok()) return Within(request.what(), table.status());
   std::optional<keys::RowKeySchema> key_schema;
   if (request.decodes_keys) {
     STELE_ASSIGN_OR_RETURN(key_schema, KeySchemaOf(*table));
@@ -185,7 +188,9 @@ absl::Status PrintRows(Session& session, const std::string& table_name,
     printer.Add(reader.row());
     in_counted_row = !reader.row().is_last_piece();
   }
-  STELE_RETURN_IF_ERROR(Within("Reading rows", reader.status()));
+  STELE_RETURN_IF_ERROR(Within(request.what(), reader.status()));
+  if (request.is_lookup && printer.row_count() == 0 && session.options().format == Format::kText)
+    session.Print(RowHead("") + "\n");
   printer.End();
   if (!request.with_stats) return absl::OkStatus();
   const ReadStats stats = reader.stats();
@@ -245,17 +250,7 @@ absl::Status RunLookup(Session& session, const std::vector<std::string>& words) 
   STELE_RETURN_IF_ERROR(ParseCommon(values, request));
   STELE_ASSIGN_OR_RETURN(const std::string row_key, ParseKey(args[1]));
   request.rows = RowSet().Append(row_key);
-  auto table = session.OpenTable(Session::Access::kRead, args[0]);
-  if (!table.ok()) return Within("Reading row", table.status());
-  // cbt prints an empty row if the row does not exist.
-  if (session.options().format == Format::kText) {
-    auto exists = table->Exists(row_key, request.filter);
-    if (!exists.ok()) return Within("Reading row", exists.status());
-    if (!*exists) {
-      session.Print(RowHead("") + "\n");
-      return absl::OkStatus();
-    }
-  }
+  request.is_lookup = true;
   return PrintRows(session, args[0], request);
 }
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "io/output_path.h"
 #include "steled/base/errors.h"
 #include "steled/base/log.h"
 #include "steled/monitoring/database_metrics.h"
@@ -252,8 +253,10 @@ absl::Status Server::LoadBackups(const Flags& flags) {
 // Continues an existing trace, so that a restart loses nothing.
 absl::Status Server::StartTrace(const Flags& flags) {
   if (flags.trace.empty()) return absl::OkStatus();
-  const absl::Status started =
-      database_.StartTrace(flags.trace, {.sample = flags.trace_sample, .append = true});
+  absl::Status started =
+      internal::CheckOutputsAreNotInputs({flags.trace}, {flags.database, flags.backup_directory});
+  if (started.ok())
+    started = database_.StartTrace(flags.trace, {.sample = flags.trace_sample, .append = true});
   is_traced_ = started.ok();
   if (started.ok()) return started;
   return MakeStatus(started.code(),

@@ -29,6 +29,17 @@ class ServerTrace : public testing::Test {
     flags.emplace_back("--durability=process");
     return std::make_unique<LoggedServer>(Path("db"), std::move(flags));
   }
+  // Returns what a server that cannot start prints.
+  std::string ErrorOfStart(const std::string& trace) const {
+    const char* const program = std::getenv("STELED_COMMAND");
+    EXPECT_NE(program, nullptr) << "run this through ctest";
+    if (program == nullptr) return "";
+    const std::string command = std::string(program) + " --listen 127.0.0.1:0 --db " + Path("db") +
+                                " --trace " + trace + " >/dev/null 2>" + Path("errors");
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+    std::ifstream errors(Path("errors"));
+    return {std::istreambuf_iterator<char>(errors), {}};
+  }
   // Returns the operations on the table "t", by time. The server's threads record by themselves, so
   // the file has another order.
   std::vector<TraceRecord> Read() const {
@@ -118,16 +129,11 @@ TEST_F(ServerTrace, ALongProfileIsATagOfItsStart) {
 
 TEST_F(ServerTrace, AnUnusableFileIsAnErrorOfTheStart) {
   std::ofstream(Path("trace")) << "no trace";
-  const char* const program = std::getenv("STELED_COMMAND");
-  ASSERT_NE(program, nullptr) << "run this through ctest";
-  const std::string command = std::string(program) + " --listen 127.0.0.1:0 --db " + Path("db") +
-                              " --trace " + Path("trace") + " >/dev/null 2>" + Path("errors");
-  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
-  std::ifstream errors(Path("errors"));
-  const std::string text(std::istreambuf_iterator<char>(errors), {});
-  EXPECT_NE(text.find("error: the server cannot start: --trace: " + Path("trace")),
-            std::string::npos)
-      << text;
+  EXPECT_NE(
+      ErrorOfStart(Path("trace")).find("error: the server cannot start: --trace: " + Path("trace")),
+      std::string::npos);
+  const std::string inside = Path("db") + "/000004.sst";
+  EXPECT_NE(ErrorOfStart(inside).find("--trace: " + inside + " is inside "), std::string::npos);
 }
 
 }  // namespace
