@@ -136,6 +136,23 @@ TEST_F(ArchiveTest, TheArchiveKeepsEverything) {
   EXPECT_EQ(CellsOf(archive()).older.size(), count + 2);
 }
 
+TEST_F(ArchiveTest, ACounterWithoutAPeriodStays) {
+  Output({"createtable", "t", "families=n:never:intsum,f"});
+  Output({"addtocell", "t", "a", "n:visits=5"});
+  Output({"addtocell", "t", "b", "n:visits=3@1000"});
+  Output({"set", "t", "c", "f:q=v@0"});
+  EXPECT_EQ(
+      Output({"archive", "t", "--before", kBefore, "--to", archive(), "--dry-run"}).substr(0, 18),
+      "t: 2 rows, 2 cells");
+  EXPECT_EQ(Archive().out.substr(0, 18), "t: 2 rows, 2 cells");
+  EXPECT_EQ(Output({"count", "t"}), "1\n");
+  EXPECT_EQ(RunPlain({"--db", archive(), "count", "t"}).out, "2\n");
+  Output({"addtocell", "t", "a", "n:visits=1"});
+  EXPECT_EQ(Archive().out.substr(0, 18), "t: 0 rows, 0 cells");
+  EXPECT_NE(Output({"lookup", "t", "a"}).find("\\x00\\x06\"\n"), std::string::npos)
+      << Output({"lookup", "t", "a"});
+}
+
 TEST_F(ArchiveTest, OnlyRowsOfTheRange) {
   Fill();
   std::vector<std::string> words = Words();

@@ -119,7 +119,7 @@ absl::StatusOr<Table> OpenArchiveTable(Database& archive, const std::string& nam
   return table;
 }
 
-// Returns how many cells were copied. Then the archive has all old cells, on disk.
+// Returns how many cells were copied. Afterwards the archive has all old cells, on disk.
 absl::StatusOr<uint64_t> FillArchive(const ArchiveRequest& request, const Table& table) {
   STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
   STELE_ASSIGN_OR_RETURN(Database archive, OpenLocation(request.directory));
@@ -159,18 +159,21 @@ absl::Status RunArchive(Session& session, const std::vector<std::string>& args) 
   const auto access = request.is_dry_run ? Session::Access::kRead : Session::Access::kWrite;
   STELE_ASSIGN_OR_RETURN(Database database, session.Open(access));
   STELE_ASSIGN_OR_RETURN(Table table, database.OpenTable(request.table));
-  OldCellCounts counts;
-  uint64_t copied = 0;
+  STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
+  request.old.unit =
+      Timestamp::FromMicros(schema.granularity() == TimestampGranularity::kMillis ? 1000 : 1);
   if (request.is_dry_run) {
-    STELE_ASSIGN_OR_RETURN(counts, CountOldCells(table, request.old));
-  } else {
-    STELE_ASSIGN_OR_RETURN(copied, FillArchive(request, table));
-    STELE_ASSIGN_OR_RETURN(counts, DeleteOldCells(table, request.old));
-    STELE_RETURN_IF_ERROR(database.Sync());
-    STELE_RETURN_IF_ERROR(table.Compact(request.old.rows));
+    STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, CountOldCells(table, request.old));
+    PrintCounts(session, request, counts, 0);
+    return absl::OkStatus();
   }
+  STELE_ASSIGN_OR_RETURN(const uint64_t copied, FillArchive(request, table));
+  STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, DeleteOldCells(table, request.old));
+  STELE_RETURN_IF_ERROR(database.Sync());
   PrintCounts(session, request, counts, copied);
-  return absl::OkStatus();
+  session.KeepOutput();  // the cells have moved
+  return Within("the cells have moved, but their space was not freed",
+                table.Compact(request.old.rows));
 }
 
 #else

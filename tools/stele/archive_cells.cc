@@ -16,17 +16,19 @@ constexpr uint64_t kArchivePieceBytes = uint64_t{8} << 20;
 constexpr uint64_t kArchiveBatchBytesMax = uint64_t{8} << 20;
 constexpr size_t kArchiveBatchChangesMax = 50'000;
 
-RowReader ReadOld(const Table& table, const OldCells& old, Filter filter) {
-  return table.ReadRows(
-      old.rows, Filter::Chain({std::move(filter), Filter::TimestampRange(old.timestamps())}),
-      {.fill_cache = false, .row_piece_bytes = kArchivePieceBytes});
+RowReader ReadOld(const Table& table, const OldCells& old, Filter filter,
+                  const TimestampRange& timestamps) {
+  return table.ReadRows(old.rows,
+                        Filter::Chain({std::move(filter), Filter::TimestampRange(timestamps)}),
+                        {.fill_cache = false, .row_piece_bytes = kArchivePieceBytes});
 }
 
 // The old cells of one family, in their order: rows, qualifiers, newest first.
 class CellCursor {
  public:
-  CellCursor(const Table& table, const OldCells& old, std::string_view family)
-      : reader_(ReadOld(table, old, Filter::Family(std::string(family)))) {}
+  CellCursor(const Table& table, const OldCells& old, const FamilySchema& family)
+      : reader_(
+            ReadOld(table, old, Filter::Family(family.name), old.timestamps(family.value_type))) {}
 
   // Returns false at the end, and after an error.
   bool Next() {
@@ -66,11 +68,11 @@ std::string PlaceOf(const CellCursor& cells) {
 
 // Calls `missing` with each old cell of the family that the archive lacks.
 absl::Status CompareFamily(const Table& table, const Table& archive, const OldCells& old,
-                           std::string_view family,
+                           const FamilySchema& family,
                            const std::function<absl::Status(const CellCursor& cells)>& missing) {
   CellCursor cells(table, old, family);
   CellCursor archived(archive, old, family);
-  Progress progress(fmt::format("comparing family {}", family), "cells", 0);
+  Progress progress(fmt::format("comparing family {}", family.name), "cells", 0);
   uint64_t count = 0;
   bool has_archived = archived.Next();
   while (cells.Next()) {
@@ -81,7 +83,10 @@ absl::Status CompareFamily(const Table& table, const Table& archive, const OldCe
       STELE_RETURN_IF_ERROR(missing(cells));
     } else if (archived.cell().value() != cells.cell().value()) {
       return internal::FailedPrecondition(
-          "{}: the archive has this cell with another value; nothing was deleted", PlaceOf(cells));
+          "{}: the archive has this cell with another value; nothing was deleted. prefix=, or "
+          "start= "
+          "and end=, leave its row out",
+          PlaceOf(cells));
     }
   }
   return cells.status();
@@ -133,36 +138,44 @@ class ChangeBatch {
 
 absl::Status CopyFamily(const Table& table, const Table& archive, const OldCells& old,
                         const FamilySchema& family, ChangeBatch& batch, uint64_t& copied) {
-  return CompareFamily(
-      table, archive, old, family.name, [&](const CellCursor& cells) -> absl::Status {
-        const CellView& cell = cells.cell();
-        const uint64_t bytes = family.name.size() + cell.qualifier().size() + cell.value().size();
-        STELE_ASSIGN_OR_RETURN(RowMutation* const mutation,
-                               batch.ForChange(cells.row_key(), bytes));
-        if (family.value_type == ValueType::kBytes) {
-          mutation->SetCell(family.name, cell.qualifier(), cell.timestamp(), cell.value());
-        } else {
-          mutation->MergeToCell(family.name, cell.qualifier(), cell.timestamp(), cell.value());
-        }
-        ++copied;
-        return absl::OkStatus();
-      });
+  return CompareFamily(table, archive, old, family, [&](const CellCursor& cells) -> absl::Status {
+    const CellView& cell = cells.cell();
+    const uint64_t bytes = family.name.size() + cell.qualifier().size() + cell.value().size();
+    auto mutation_or = batch.ForChange(cells.row_key(), bytes);
+    if (!mutation_or.ok()) return Within("the archive", mutation_or.status());
+    RowMutation* const mutation = *mutation_or;
+    if (family.value_type == ValueType::kBytes) {
+      mutation->SetCell(family.name, cell.qualifier(), cell.timestamp(), cell.value());
+    } else {
+      mutation->MergeToCell(family.name, cell.qualifier(), cell.timestamp(), cell.value());
+    }
+    ++copied;
+    return absl::OkStatus();
+  });
 }
 
-// Calls `visit` with each row or part of a row that has old cells, and counts them.
-absl::StatusOr<OldCellCounts> ForEachOldRow(
+// Calls `visit` with each old cell in the order of rows, families and columns, and counts them.
+absl::StatusOr<OldCellCounts> ForEachOldCell(
     const Table& table, const OldCells& old, const std::string& what,
-    const std::function<absl::Status(const RowView& row)>& visit) {
-  RowReader reader = ReadOld(table, old, Filter::PassAll());
+    const std::function<absl::Status(std::string_view row_key, const CellView& cell)>& visit) {
+  STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
+  RowReader reader = ReadOld(table, old, Filter::PassAll(), old.timestamps(ValueType::kBytes));
   Progress progress(what, "rows", 0);
   OldCellCounts counts;
+  bool has_old_cells = false;  // the row
   while (reader.Next()) {
     const RowView& row = reader.row();
-    STELE_RETURN_IF_ERROR(visit(row));
-    counts.cells += row.cells().size();
-    for (const CellView& cell : row.cells())
+    for (const CellView& cell : row.cells()) {
+      const FamilySchema* const family = schema.family(cell.family());
+      if (family == nullptr || cell.timestamp() < old.timestamps(family->value_type).start)
+        continue;
+      STELE_RETURN_IF_ERROR(visit(row.row_key(), cell));
+      has_old_cells = true;
+      ++counts.cells;
       counts.bytes += cell.qualifier().size() + cell.value().size();
+    }
     if (!row.is_last_piece()) continue;
+    if (!std::exchange(has_old_cells, false)) continue;
     counts.bytes += row.row_key().size();
     progress.Set(++counts.rows);
   }
@@ -178,45 +191,49 @@ absl::StatusOr<uint64_t> CopyOldCells(const Table& table, Table& archive, const 
   uint64_t copied = 0;
   for (const FamilySchema& family : schema.families())
     STELE_RETURN_IF_ERROR(CopyFamily(table, archive, old, family, batch, copied));
-  STELE_RETURN_IF_ERROR(batch.Write());
+  STELE_RETURN_IF_ERROR(Within("the archive", batch.Write()));
   return copied;
 }
 
 absl::Status VerifyOldCells(const Table& table, const Table& archive, const OldCells& old) {
   STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
   for (const FamilySchema& family : schema.families()) {
-    STELE_RETURN_IF_ERROR(
-        CompareFamily(table, archive, old, family.name, [](const CellCursor& cells) {
-          return internal::FailedPrecondition(
-              "{}: the archive does not have this cell; nothing was deleted", PlaceOf(cells));
-        }));
+    STELE_RETURN_IF_ERROR(CompareFamily(table, archive, old, family, [](const CellCursor& cells) {
+      return internal::FailedPrecondition(
+          "{}: the archive does not have this cell; nothing was deleted", PlaceOf(cells));
+    }));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<OldCellCounts> CountOldCells(const Table& table, const OldCells& old) {
-  return ForEachOldRow(table, old, "counting", [](const RowView&) { return absl::OkStatus(); });
+  return ForEachOldCell(table, old, "counting",
+                        [](std::string_view, const CellView&) { return absl::OkStatus(); });
 }
 
 absl::StatusOr<OldCellCounts> DeleteOldCells(Table& table, const OldCells& old) {
   STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
   ChangeBatch batch(table, schema);
-  const auto delete_columns = [&](const RowView& row) -> absl::Status {
-    const CellView* last = nullptr;
-    for (const CellView& cell : row.cells()) {
-      const bool is_known = last != nullptr && last->family() == cell.family() &&
-                            last->qualifier() == cell.qualifier();
-      last = &cell;
-      if (is_known) continue;
-      STELE_ASSIGN_OR_RETURN(
-          RowMutation* const mutation,
-          batch.ForChange(row.row_key(), cell.family().size() + cell.qualifier().size()));
-      mutation->DeleteFromColumn(cell.family(), cell.qualifier(), old.timestamps());
-    }
+  // The column of the cell before.
+  std::string row_of_last;
+  std::string family_of_last;
+  std::string qualifier_of_last;
+  const auto delete_column = [&](std::string_view row_key, const CellView& cell) -> absl::Status {
+    if (row_key == row_of_last && cell.family() == family_of_last &&
+        cell.qualifier() == qualifier_of_last)
+      return absl::OkStatus();
+    row_of_last = row_key;
+    family_of_last = cell.family();
+    qualifier_of_last = cell.qualifier();
+    STELE_ASSIGN_OR_RETURN(
+        RowMutation* const mutation,
+        batch.ForChange(row_key, cell.family().size() + cell.qualifier().size()));
+    mutation->DeleteFromColumn(cell.family(), cell.qualifier(),
+                               old.timestamps(schema.family(cell.family())->value_type));
     return absl::OkStatus();
   };
   STELE_ASSIGN_OR_RETURN(const OldCellCounts counts,
-                         ForEachOldRow(table, old, "deleting", delete_columns));
+                         ForEachOldCell(table, old, "deleting", delete_column));
   STELE_RETURN_IF_ERROR(batch.Write());
   return counts;
 }

@@ -16,12 +16,16 @@
 
 namespace stele::cli {
 
-// The cells of `rows` with a timestamp before `before`.
+// The cells of `rows` with a timestamp before `before`. A cell of an aggregate family with the
+// timestamp 0 is not old: it is a counter without a period, which is still added to.
 struct OldCells {
   RowRange rows;
   Timestamp before;
+  Timestamp unit;  // the least timestamp of the table above 0
 
-  TimestampRange timestamps() const { return {.end = before}; }
+  TimestampRange timestamps(ValueType type) const {
+    return {.start = type == ValueType::kBytes ? Timestamp() : unit, .end = before};
+  }
 };
 
 struct OldCellCounts {
@@ -30,8 +34,8 @@ struct OldCellCounts {
   uint64_t bytes = 0;  // row keys, qualifiers and values
 };
 
-// Copies the old cells that the archive lacks. Returns their number. Both tables have the same
-// families.
+// Copies the old cells that the archive lacks. Returns their number. The archive has all families
+// of the table.
 absl::StatusOr<uint64_t> CopyOldCells(const Table& table, Table& archive, const OldCells& old);
 
 // Returns an error unless the archive has each old cell with the same value.
