@@ -190,6 +190,14 @@ TEST_F(CompareCommandTest, TheReportIsAlsoAFile) {
   EXPECT_EQ(json.out.substr(0, text.size()), text);
 }
 
+TEST_F(CompareCommandTest, ACellThatNoRecordFillsIsNoted) {
+  const CommandResult text = RunPlain(Words(Changed("typo.yaml", "\"{pieces}\"", "\"{piecs}\"")));
+  EXPECT_EQ(text.exit_status, 0) << text.err;
+  EXPECT_NE(text.out.find("\nnote: typo: no record fills the cell o:pieces = {piecs}\n"),
+            std::string::npos)
+      << text.out;
+}
+
 TEST_F(CompareCommandTest, AnEstimateHasNodesAndPrices) {
   const std::string nodes =
       WriteFile("nodes.yaml",
@@ -226,7 +234,7 @@ TEST_F(CompareCommandTest, AnEstimateHasDefaults) {
   const CommandResult text =
       RunPlain(Words(by_number_, {"--estimate", WriteFile("n.yaml", "target: 0.7\n")}));
   EXPECT_EQ(text.exit_status, 0) << text.err;
-  const size_t at = text.out.find("estimate for Cloud Bigtable: 1000 operations/s, 1 times");
+  const size_t at = text.out.find("estimate for Cloud Bigtable: 1,000 operations/s\n");
   ASSERT_NE(at, std::string::npos) << text.out;
   EXPECT_NE(text.out.find("\n  nodes                             1                 1\n", at),
             std::string::npos)
@@ -246,11 +254,12 @@ TEST_F(CompareCommandTest, AnEstimateHasDefaults) {
 
 TEST_F(CompareCommandTest, AWrongEstimateFileIsAnError) {
   const std::pair<const char*, const char*> cases[] = {
-      {"reads: 0\n", "n.yaml:1:8: reads must be a number above 0"},
-      {"writes: -1\n", "writes must be a number above 0"},
-      {"scan_mb: inf\n", "scan_mb must be a number above 0"},
-      {"target: 1.5\n", "target must be a number above 0 and at most 1"},
+      {"reads: 0\n", "n.yaml:1:8: reads must be a number from 1e-09"},
+      {"writes: -1\n", "writes must be a number from"},
+      {"scan_mb: inf\n", "scan_mb must be a number from"},
+      {"target: 1.5\n", "target must be a number from 1e-09 to 1"},
       {"storage_tb: five\n", "storage_tb must be a number"},
+      {"rate: 0x10\n", "rate must be a number"},
       {"read: 5\n", "read"},
       {"node_hour: 5\n", "node_hour and gb_month are needed together"},
       {"- 5\n", "an estimate"}};

@@ -31,7 +31,7 @@ TEST_F(LoadCommandTest, LoadsRecords) {
   EXPECT_NE(Output({"read", "t"}).find("f:v"), std::string::npos);
   EXPECT_EQ(Output(Words("k,v\na,1\n", {"--format", "json"})),
             "{\"load\":1,\"tables\":{\"t\":{\"records\":1,\"rows\":1,\"cells\":1,\"bad\":0,"
-            "\"duplicates\":0}}}\n");
+            "\"duplicates\":0,\"unfilled_cells\":[]}}}\n");
 }
 
 TEST_F(LoadCommandTest, BadRecordsCreateNothing) {

@@ -1,6 +1,7 @@
 // Tests stele replay: what runs, in which order, and what is counted.
 #ifdef STELE_HAS_LAB
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -279,6 +280,16 @@ TEST_F(ReplayCommandTest, WrongInputIsAnError) {
   ExpectError({"replay", trace, "--warmup", "soon"}, 2, "--warmup");
   ExpectError({"replay", trace, "--writes", "some"}, 2, "--writes");
   ExpectError({"replay"}, 2, "usage: stele replay");
+}
+
+TEST_F(ReplayCommandTest, OutputsHaveFilesOfTheirOwn) {
+  const std::string trace = WriteFile("trace.jsonl", Operation(1, "get", R"("row":"a")"));
+  const std::string same = Path("same.txt");
+  ExpectError({"replay", trace, "-o", same, "--hgrm", same}, 1, "same.txt");
+  ExpectError({"replay", trace, "--hgrm", same, "--hlog", same}, 1, "same.txt");
+  ExpectError({"--trace", same, "replay", trace, "-o", same}, 1, "same.txt");
+  ExpectError({"--trace", same, "replay", trace, "--hlog", same}, 1, "same.txt");
+  EXPECT_FALSE(std::filesystem::exists(same));
 }
 
 TEST_F(ReplayCommandTest, TheReportIsAlsoAFile) {

@@ -59,7 +59,7 @@ absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>&
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(
       {options.output_path},
       {options.trace_path, options.keep_directory, flags.Get("estimate", "")}));
-  STELE_ASSIGN_OR_RETURN(const CompareWorkload workload,
+  STELE_ASSIGN_OR_RETURN(CompareWorkload workload,
                          options.trace_path.empty()
                              ? MakeWorkload(choices, options, progress)
                              : ReadLogicalTrace(options.trace_path, choices));
@@ -72,6 +72,7 @@ absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>&
   for (const DesignTableChoice& choice : choices) {
     STELE_ASSIGN_OR_RETURN(
         auto design, ComparedDesign::Load(choice, workload, options, directory->path(), progress));
+    workload.notes.insert(workload.notes.end(), design->notes().begin(), design->notes().end());
     designs.push_back(std::move(design));
   }
   STELE_ASSIGN_OR_RETURN(const CompareResult result,

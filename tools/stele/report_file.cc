@@ -4,12 +4,14 @@
 #include <system_error>
 
 #include "base/status.h"
+#include "io/output_path.h"
 #include "lab_files.h"
 
 namespace stele::cli {
 
 absl::StatusOr<std::string> TakeReportFile(Session& session, bool as_json) {
   const std::string path = session.options().output;
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({path}, {session.options().trace}));
   session.SetOutput("");
   if (path.empty()) return path;
   if (!path.ends_with(".html") && !path.ends_with(".json") && !path.ends_with(".txt"))

@@ -53,6 +53,9 @@ struct LoadReport {
     uint64_t duplicates = 0;  // records with another value for a cell of an earlier record
     // Their row keys, if they were written: the first 3 in key order.
     std::vector<std::string> duplicate_rows = {};
+    // Cells of the design that no record fills, as "FAMILY:QUALIFIER = VALUE" with their fields in
+    // braces: the first 20. The name of a field may be misspelt. Empty if the table has no rows.
+    std::vector<std::string> unfilled_cells = {};
   };
   std::map<std::string, TableCounts> tables = {};
   std::vector<std::string> listed = {};  // the first 20 duplicates, "FILE:LINE: ..."

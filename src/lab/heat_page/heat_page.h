@@ -22,7 +22,7 @@ struct HeatPage {
   bool requests_its_server = false;
 };
 
-// Returns the HTML. The script of the maps draws the maps of the data elements heatmap-data and
+// Returns the HTML. The script of the maps draws the data elements heatmap-data and
 // heatmap-compare. If there are none, `script` must give them to heatMapPage.show().
 std::string HeatPageHtml(const HeatPage& page);
 
@@ -33,8 +33,8 @@ std::string FillMarks(std::string_view text,
 // Appends a script element with JSON. No text in it can end the element.
 void AppendDataElement(std::string_view id, std::string_view json, std::string* out);
 
-// The JSON of a map. Numbers are rounded only if they make a page of 256 x 240 cells larger than
-// 2 MiB, and that of a map with more cells larger in proportion.
+// The JSON of a map. Numbers are rounded if the JSON has more than 1,900,000 bytes, or 30 bytes per
+// cell if that is more.
 std::string HeatPageMap(const stele::lab::HeatMap& map, stele::lab::HeatMetric metric);
 
 }  // namespace stele::internal::lab

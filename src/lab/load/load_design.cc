@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "base/status.h"
@@ -24,6 +25,7 @@ using stele::lab::LoadReport;
 
 constexpr size_t kProgressRecords = 256;
 constexpr size_t kDuplicateRowsMax = 3;  // listed per table
+constexpr size_t kUnfilledMax = 20;      // the same
 
 // One load, from its options to its report.
 class LoadRun {
@@ -211,9 +213,23 @@ class LoadRun {
     }
     for (const auto& [table, row] : record_.rows) {
       position.table = table;
+      for (const MappedCell& cell : row.cells) filled_.insert(cell.design);
       STELE_RETURN_IF_ERROR(check_->AddRow(position, *tables_[table], row));
     }
     return absl::OkStatus();
+  }
+
+  // Returns the cells of a table that no record has filled.
+  std::vector<std::string> UnfilledCells(const DesignTable& table) const {
+    std::vector<std::string> unfilled;
+    for (const DesignRow& row : table.rows) {
+      for (const DesignCell& cell : row.cells) {
+        if (filled_.contains(&cell) || unfilled.size() == kUnfilledMax) continue;
+        unfilled.push_back(
+            fmt::format("{}:{} = {}", cell.family, cell.qualifier.text(), cell.value.text()));
+      }
+    }
+    return unfilled;
   }
 
   absl::Status CheckAll() {
@@ -223,8 +239,11 @@ class LoadRun {
     STELE_RETURN_IF_ERROR(
         check_->Finish(options_.allows_duplicates,
                        [this](const LoadPosition& position) { return NameOf(position); }));
-    for (size_t t = 0; t < tables_.size(); ++t)
-      report_.tables[tables_[t]->name] = check_->counts()[t];
+    for (size_t t = 0; t < tables_.size(); ++t) {
+      LoadReport::TableCounts& counts = report_.tables[tables_[t]->name];
+      counts = check_->counts()[t];
+      if (counts.rows > 0) counts.unfilled_cells = UnfilledCells(*tables_[t]);
+    }
     report_.listed = check_->listed_duplicates();
     return check_->left_out().size() > options_.bad_records_max ? TooManyLeftOut()
                                                                 : absl::OkStatus();
@@ -327,6 +346,7 @@ class LoadRun {
   std::optional<LoadCheck> check_;
   BadItems bad_;
   MappedRecord record_;
+  std::unordered_set<const DesignCell*> filled_;  // cells that a record has filled
   LoadReport report_;
 };
 

@@ -14,6 +14,11 @@ std::string LoadReport::ToText() const {
                         internal::Printable(name), counts.records, counts.rows, counts.cells,
                         counts.bad, counts.duplicates);
   }
+  for (const auto& [name, counts] : tables) {
+    for (const std::string& cell : counts.unfilled_cells)
+      text += fmt::format("{}: no record fills the cell {}\n", internal::Printable(name),
+                          internal::Printable(cell));
+  }
   for (const std::string& line : listed) text.append("  ").append(line).append("\n");
   if (left_out > 0) text += fmt::format("{} records were left out\n", left_out);
   if (only_checked) text += "nothing was written (--check)\n";
@@ -25,8 +30,15 @@ std::string LoadReport::ToJson() const {
   for (const auto& [name, counts] : tables) {
     if (json.back() != '{') json += ',';
     internal::lab::AppendJsonString(name, &json);
-    json += fmt::format(":{{\"records\":{},\"rows\":{},\"cells\":{},\"bad\":{},\"duplicates\":{}}}",
-                        counts.records, counts.rows, counts.cells, counts.bad, counts.duplicates);
+    json += fmt::format(
+        ":{{\"records\":{},\"rows\":{},\"cells\":{},\"bad\":{},\"duplicates\":{},\"unfilled_"
+        "cells\":[",
+        counts.records, counts.rows, counts.cells, counts.bad, counts.duplicates);
+    for (const std::string& cell : counts.unfilled_cells) {
+      if (json.back() != '[') json += ',';
+      internal::lab::AppendJsonString(cell, &json);
+    }
+    json += "]}";
   }
   return json + "}}\n";
 }

@@ -80,8 +80,24 @@ TEST_F(LoadTest, WritesTheRowsOfRecords) {
   EXPECT_EQ(CellsOf("t"), (Cells{"a f:v@5000=1", "a n:x@5000=5", "b f:v@5000=2"}));
   EXPECT_EQ(report->ToJson(),
             "{\"load\":1,\"tables\":{\"t\":{\"records\":3,\"rows\":2,\"cells\":3,\"bad\":0,"
-            "\"duplicates\":0}}}\n");
+            "\"duplicates\":0,\"unfilled_cells\":[]}}}\n");
   EXPECT_EQ(report->ToText(), "t: 3 records, 2 rows, 3 cells, 0 bad, 0 duplicates\n");
+}
+
+TEST_F(LoadTest, CellsThatNoRecordFillsAreReported) {
+  std::string text = kDesignText;
+  text.replace(text.find("\"{v}\""), 5, "\"{vv}\"");
+  const auto report = Load("k,v,n\na,x,1\nb,y,\n", {}, text);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->tables.at("t").unfilled_cells, std::vector<std::string>{"f:v = {vv}"});
+  EXPECT_NE(report->ToText().find("\nt: no record fills the cell f:v = {vv}\n"), std::string::npos)
+      << report->ToText();
+  EXPECT_NE(report->ToJson().find("\"unfilled_cells\":[\"f:v = {vv}\"]"), std::string::npos)
+      << report->ToJson();
+  const auto filled = Load("k,v,n\nc,x,1\n");
+  ASSERT_TRUE(filled.ok()) << filled.status();
+  EXPECT_TRUE(filled->tables.at("t").unfilled_cells.empty());
+  EXPECT_EQ(filled->ToText().find("no record fills"), std::string::npos);
 }
 
 TEST_F(LoadTest, ABadRecordPreventsAllWrites) {

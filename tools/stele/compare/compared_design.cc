@@ -91,6 +91,9 @@ absl::Status ComparedDesign::LoadRecords(const std::string& directory,
   if (counts == report->tables.end() || counts->second.rows == 0)
     return internal::InvalidArgument("{}: the inputs have no record of the table {}", choice_.name,
                                      choice_.table);
+  for (const std::string& cell : counts->second.unfilled_cells)
+    notes_.push_back(
+        fmt::format("{}: no record fills the cell {}", choice_.name, internal::Printable(cell)));
   STELE_ASSIGN_OR_RETURN(table_, database_.OpenTable(choice_.table));
   STELE_RETURN_IF_ERROR(table_.Compact());
   figures_.records = counts->second.records;
@@ -125,15 +128,7 @@ absl::Status ComparedDesign::ReopenCold() {
 
 absl::StatusOr<PreparedOperation> ComparedDesign::Prepare(const CompareOperation& operation) const {
   const CompareQuery& query = workload_.queries[operation.query];
-  const lab::Design::Record& record = query.records[operation.record];
-  PreparedOperation prepared;
-  if (query.input.empty()) {
-    STELE_ASSIGN_OR_RETURN(prepared.reads, choice_.design.Read(choice_.table, query.name, record));
-  } else {
-    STELE_ASSIGN_OR_RETURN(prepared.write,
-                           choice_.design.Map(choice_.table, query.input, record, time_));
-  }
-  return prepared;
+  return PrepareOperation(choice_, query, query.records[operation.record], time_);
 }
 
 absl::Status ComparedDesign::Run(const CompareOperation& operation,
@@ -155,10 +150,12 @@ absl::Status ComparedDesign::Run(const CompareOperation& operation,
   STELE_ASSIGN_OR_RETURN(const ReadStats stats, lab::ReadAll(table_, reads, Reading(), visit));
   if (result != nullptr) {
     result->requests = reads.size();
+    uint64_t row_keys = 0;
     for (const lab::ReadRequest& read : reads) {
       if (!read.rows.ranges().empty()) ++result->scans;
-      result->point_rows += read.rows.row_keys().size();
+      row_keys += read.rows.row_keys().size();
     }
+    result->point_rows = std::max(row_keys, RowUnits(result->bytes_returned));
     Add(stats, &result->stats);
     const bool is_ended_by_limit = reads.size() == 1 && reads[0].limit > 0 &&
                                    stats.rows_returned == static_cast<uint64_t>(reads[0].limit);
@@ -167,17 +164,36 @@ absl::Status ComparedDesign::Run(const CompareOperation& operation,
   return absl::OkStatus();
 }
 
+// Returns the row at which the limit ends a request; "" if it ends at the end of its rows.
+absl::StatusOr<std::string> ComparedDesign::LastRowOf(const lab::ReadRequest& read) const {
+  if (read.limit == 0) return std::string();
+  ReadOptions options = Reading();
+  options.reverse = read.reverse;
+  options.limit = read.limit;
+  RowReader reader = table_.ReadRows(read.rows, read.filter, options);
+  int64_t rows = 0;
+  std::string last;
+  for (const RowView& row : reader) {
+    if (!row.is_last_piece()) continue;
+    last = row.row_key();
+    ++rows;
+  }
+  STELE_RETURN_IF_ERROR(reader.status());
+  return rows < read.limit ? std::string() : last;
+}
+
 absl::Status ComparedDesign::CountScannedRows(const PreparedOperation& prepared,
                                               OperationResult* result) const {
   for (const lab::ReadRequest& read : prepared.reads) {
     if (read.rows.ranges().empty()) continue;
+    STELE_ASSIGN_OR_RETURN(const std::string last, LastRowOf(read));
     ReadOptions options = Reading();
     options.reverse = read.reverse;
     RowReader reader = table_.ReadRows(read.rows, Filter::StripValue(), options);
     for (const RowView& row : reader) {
       if (!row.is_last_piece()) continue;
       ++result->scanned_rows;
-      if (row.row_key() == result->last_row) break;
+      if (!last.empty() && row.row_key() == last) break;
     }
     STELE_RETURN_IF_ERROR(reader.status());
   }

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "compare/estimate.h"
 #include "compare/prepared_operation.h"
 #include "compare/table_figures.h"
 #include "compare/workload.h"
@@ -24,9 +25,10 @@ enum class CacheState : uint8_t { kWarm, kCold };
 // What one operation did.
 struct OperationResult {
   uint64_t requests = 0;
-  uint64_t scans = 0;         // requests with a range
-  uint64_t point_rows = 0;    // row keys of the other requests
-  uint64_t scanned_rows = 0;  // all rows of the ranges that the scans passed; see CountScannedRows
+  uint64_t scans = 0;  // requests with a range
+  // Row keys of the other requests, or RowUnits() of the bytes returned if that is more.
+  uint64_t point_rows = 0;
+  uint64_t scanned_rows = 0;  // that the scans passed; see CountScannedRows
   ReadStats stats;
   uint64_t bytes_returned = 0;  // row keys, qualifiers and values
   uint64_t answer_hash = 0;     // of the values of the answer, in any order
@@ -55,10 +57,13 @@ class ComparedDesign {
   const std::string& table_name() const { return choice_.table; }
   const Database& database() const { return database_; }
   const TableFigures& figures() const { return figures_; }
+  // What people should know about the load.
+  const std::vector<std::string>& notes() const { return notes_; }
   // True if the query declares an answer.
   bool has_answer(size_t query) const { return !answers_[query].empty(); }
 
-  // Builds the requests of an operation. An application does this too, so it is not timed.
+  // Builds the requests of an operation. This is no part of its latency, but it is one of the CPU
+  // time and of the operations per second.
   absl::StatusOr<PreparedOperation> Prepare(const CompareOperation& operation) const;
   // Runs the operation. With a null `result` it runs without statistics, to be timed.
   absl::Status Run(const CompareOperation& operation, const PreparedOperation& prepared,
@@ -73,6 +78,7 @@ class ComparedDesign {
       : choice_(std::move(choice)), workload_(workload), options_(options) {}
 
   absl::Status FindAnswers();
+  absl::StatusOr<std::string> LastRowOf(const lab::ReadRequest& read) const;
   absl::Status Open(const DatabaseOptions& options);
   absl::Status LoadRecords(const std::string& directory, const CompareProgress& progress);
   void AddRow(const CompareOperation& operation, const RowView& row, OperationResult* result) const;
@@ -86,6 +92,7 @@ class ComparedDesign {
   Database database_;
   Table table_;
   TableFigures figures_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace stele::cli

@@ -17,8 +17,9 @@ using internal::lab::DesignErrors;
 using internal::lab::MemberReader;
 
 constexpr double kHoursPerMonth = 730;
+constexpr double kNumberMin = 1e-9;
 constexpr double kNumberMax = 1e15;
-constexpr double kNodesMax = 1e9;
+constexpr double kNodesMax = 1e15;
 
 // Returns the positive number that is a member, if there is one.
 std::optional<double> Positive(const MemberReader& members, std::string_view name, double most,
@@ -26,9 +27,11 @@ std::optional<double> Positive(const MemberReader& members, std::string_view nam
   const std::optional<std::string> text = members.Text(name);
   if (!text.has_value()) return std::nullopt;
   double number = 0;
-  if (absl::SimpleAtod(*text, &number) && number > 0 && number <= most) return number;
+  const bool is_decimal = text->find_first_not_of("0123456789.eE+-") == text->npos;
+  if (is_decimal && absl::SimpleAtod(*text, &number) && number >= kNumberMin && number <= most)
+    return number;
   errors->Add(members.Find(name)->mark,
-              fmt::format("{} must be a number above 0 and at most {:g}", name, most));
+              fmt::format("{} must be a number from {:g} to {:g}", name, kNumberMin, most));
   return std::nullopt;
 }
 

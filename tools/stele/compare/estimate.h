@@ -41,13 +41,16 @@ absl::StatusOr<EstimateSettings> ReadEstimateFile(const std::string& path);
 // The rate of an estimate if neither the file nor a logical trace has one: that of `trace synth`.
 inline constexpr double kEstimateRateDefault = 1000;
 
+// A node's rows per second are rows of 1,000 bytes: a larger row counts as several.
+inline uint64_t RowUnits(uint64_t bytes) { return (bytes + 999) / 1000; }
+
 // What the operations of a comparison did to a table.
 struct LoadCounts {
   uint64_t operations = 0;
-  uint64_t point_rows = 0;     // read by their keys; a row of B bytes is B / 1,000 rows if larger
+  uint64_t point_rows = 0;     // rows read by their keys; see RowUnits
   uint64_t scans = 0;          // requests
   uint64_t scanned_bytes = 0;  // of all rows that the scans passed
-  uint64_t written_rows = 0;   // counted as point_rows
+  uint64_t written_rows = 0;   // see RowUnits
   uint64_t table_bytes = 0;    // on disk
 };
 

@@ -7,7 +7,7 @@
 namespace stele::cli {
 namespace {
 
-constexpr size_t kLabelWidth = 36;
+constexpr size_t kLabelWidthMin = 36;
 constexpr size_t kColumnWidthMin = 18;
 constexpr double kExactFactor = 1.05;
 constexpr double kMeasuredFactor = 1.10;
@@ -70,15 +70,22 @@ void FigureTable::AddMeasured(const std::string& label, const std::string& figur
 }
 
 std::string FigureTable::Text() const {
-  std::string text = fmt::format("{:<{}}", "", kLabelWidth);
+  constexpr size_t kSpaceForStar = 3;
+  size_t label_width = kLabelWidthMin;
   std::vector<size_t> widths;
-  for (const std::string& design : designs_) {
-    widths.push_back(std::max(kColumnWidthMin, design.size() + 3));
-    text += fmt::format("{:<{}}", design, widths.back());
+  for (const std::string& design : designs_)
+    widths.push_back(std::max(kColumnWidthMin, design.size() + kSpaceForStar));
+  for (const FigureLine& line : lines_) {
+    if (!line.cells.empty()) label_width = std::max(label_width, line.label.size() + 1);
+    for (size_t i = 0; i < line.cells.size(); ++i)
+      widths[i] = std::max(widths[i], line.cells[i].size() + kSpaceForStar);
   }
+  std::string text = fmt::format("{:<{}}", "", label_width);
+  for (size_t i = 0; i < designs_.size(); ++i)
+    text += fmt::format("{:<{}}", designs_[i], widths[i]);
   EndLine(&text);
   for (const FigureLine& line : lines_) {
-    text += line.cells.empty() ? line.label : fmt::format("{:<{}}", line.label, kLabelWidth);
+    text += line.cells.empty() ? line.label : fmt::format("{:<{}}", line.label, label_width);
     for (size_t i = 0; i < line.cells.size(); ++i)
       text += fmt::format("{:<{}}", line.cells[i] + (line.best == i ? " *" : ""), widths[i]);
     EndLine(&text);

@@ -107,7 +107,9 @@ class LogicalTraceReader {
   // Returns the microseconds after the first line. An earlier time, and no time, counts as 0.
   int64_t TimeOf(const Json& line) {
     const auto time = line.find("t");
-    if (time == line.end() || !time->is_number_integer()) {
+    const bool is_time = time != line.end() && time->is_number_integer() &&
+                         !(time->is_number_unsigned() && time->get<uint64_t>() > INT64_MAX);
+    if (!is_time) {
       has_all_times_ = false;
       return 0;
     }

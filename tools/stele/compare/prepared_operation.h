@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "compare/workload.h"
 #include "stele/lab/design.h"
 #include "stele/stele.h"
 
@@ -17,5 +19,12 @@ struct PreparedOperation {
   std::vector<lab::ReadRequest> reads;
   std::optional<RowMutation> write;
 };
+
+// Builds the requests of an operation. `time` is the timestamp of cells for which the design has
+// none. Errors: those of Design::Read and Design::Map.
+absl::StatusOr<PreparedOperation> PrepareOperation(const DesignTableChoice& choice,
+                                                   const CompareQuery& query,
+                                                   const lab::Design::Record& record,
+                                                   Timestamp time);
 
 }  // namespace stele::cli

@@ -1,6 +1,7 @@
 #include "compare/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -27,6 +28,12 @@ double Ratio(uint64_t a, uint64_t b) {
   return static_cast<double>(a) / static_cast<double>(std::max<uint64_t>(b, 1));
 }
 
+// A whole number with commas, and another one with its first digits.
+std::string ShortNumber(double number) {
+  const bool is_whole = number == std::floor(number) && number < 1e15;
+  return is_whole ? Grouped(static_cast<uint64_t>(number)) : fmt::format("{:g}", number);
+}
+
 std::string TwoDigits(double number) { return fmt::format("{:.2f}", number); }
 std::string Whole(double number) { return Grouped(static_cast<uint64_t>(number)); }
 std::string MicrosText(double nanos) { return fmt::format("{:.1f}", RoundedMicros(nanos)); }
@@ -45,10 +52,12 @@ std::string RunText(const CompareOptions& options, const CompareWorkload& worklo
           ? fmt::format("{} distribution, seed {}", ToText(options.distribution), options.seed)
           : "of " + EscapedKey(options.trace_path);
   constexpr std::string_view kCaches[] = {"", ", cold cache", ", warm and cold cache"};
-  return fmt::format("{} operations, {}; {} {}, {}, {} {}{}\n", Grouped(workload.operations.size()),
-                     source, options.rounds, options.rounds == 1 ? "round" : "rounds",
-                     options.pace.Text(), options.threads,
-                     options.threads == 1 ? "thread" : "threads",
+  const auto counted = [](uint64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", Grouped(count), noun, count == 1 ? "" : "s");
+  };
+  return fmt::format("{}, {}; {}, {}, {}{}\n", counted(workload.operations.size(), "operation"),
+                     source, counted(options.rounds, "round"), options.pace.Text(),
+                     counted(options.threads, "thread"),
                      kCaches[static_cast<size_t>(options.caches)]);
 }
 
@@ -251,9 +260,14 @@ void AddLoadLines(const CompareOptions& options, const CompareResult& result, Fi
 
 void AddEstimateLines(const EstimateSettings& settings, const CompareResult& result,
                       FigureTable* table) {
-  table->AddHeading(fmt::format(
-      "estimate for Cloud Bigtable: {:g} operations/s, {:g} times the records, SSD nodes",
-      result.estimate_rate, settings.data_factor));
+  std::string heading = fmt::format("estimate for Cloud Bigtable: {} operations/s",
+                                    ShortNumber(result.estimate_rate));
+  if (settings.data_factor != 1)
+    heading += fmt::format(
+        ", storage for {} times the records\n  scans are not scaled: a scan of the whole table "
+        "grows with the table",
+        ShortNumber(settings.data_factor));
+  table->AddHeading(heading);
   const auto figure = [&](const std::string& label, const std::string& name, Direction direction,
                           const std::function<double(const Estimate&)>& number,
                           const FigureTable::Format& format) {
@@ -277,8 +291,14 @@ void AddEstimateLines(const EstimateSettings& settings, const CompareResult& res
       "GB of storage", "", Direction::kNone,
       [](const Estimate& estimate) { return estimate.storage_gb; },
       [](double gb) { return fmt::format("{:.3g}", gb); });
-  const Direction lower =
-      result.answers_equal < result.answers_compared ? Direction::kNone : Direction::kLowerIsBetter;
+  // A scan of the whole table makes the estimate too low for a larger table.
+  const bool is_comparable =
+      result.answers_equal == result.answers_compared &&
+      (settings.data_factor == 1 ||
+       std::none_of(result.designs.begin(), result.designs.end(), [](const DesignResult& design) {
+         return design.findings.count("KEY-FULL-SCAN") > 0;
+       }));
+  const Direction lower = is_comparable ? Direction::kLowerIsBetter : Direction::kNone;
   figure(
       "nodes", "estimated nodes", lower,
       [](const Estimate& estimate) { return static_cast<double>(estimate.nodes); }, Whole);
@@ -289,7 +309,7 @@ void AddEstimateLines(const EstimateSettings& settings, const CompareResult& res
       [](double price) { return fmt::format("{:.2f}", price); });
 }
 
-// The rules with findings in all designs (`common`), or those of one design only in some.
+// Returns the findings that all designs have (`common`), or the others of this design.
 std::string FindingsText(const DesignResult& design, const CompareResult& result, bool common) {
   constexpr std::string_view kSeverities[] = {"error", "warning", "note"};
   std::string text;
@@ -341,7 +361,8 @@ std::string AnswersText(const CompareWorkload& workload, const CompareResult& re
   }
   if (!result.differences.empty())
     text +=
-        "  to find out why, use --keep DIR and read the rows with \"stele --db DIR/DESIGN read\"\n";
+        "  to find out why, use --keep DIR and read the rows with \"stele --db DIR/DESIGN read "
+        "TABLE\"\n";
   return text;
 }
 

@@ -49,6 +49,14 @@ Json PlotsJson(const CompareWorkload& workload, const CompareResult& result) {
   return plots;
 }
 
+// What the heat maps show.
+std::string MapsText(const CompareWorkload& workload) {
+  std::string text = "The workload of each design, on one scale of colors.";
+  if (!workload.has_times)
+    text += " Its times are artificial: an operation begins every millisecond from 1970 on.";
+  return text;
+}
+
 }  // namespace
 
 std::string ComparePage(const CompareReport& report, const CompareWorkload& workload,
@@ -60,6 +68,7 @@ std::string ComparePage(const CompareReport& report, const CompareWorkload& work
                             {"answers", report.answers + report.notes},
                             {"summary", report.figures.Summary()},
                             {"findings", report.findings},
+                            {"maps", MapsText(workload)},
                             {"designs", report.figures.designs()},
                             {"lines", LinesJson(report.figures)},
                             {"plots", PlotsJson(workload, result)}}),

@@ -18,7 +18,7 @@ using Designs = std::vector<std::unique_ptr<ComparedDesign>>;
 
 constexpr size_t kDifferencesMax = 3;
 constexpr uint32_t kBandsMax = 1000;
-constexpr int64_t kMicrosPerOperation = 1000;  // in the trace
+constexpr int64_t kMicrosPerOperation = 1000;  // in the trace, without a logical one
 constexpr uint64_t kOperationsPerProgress = 64;
 
 void Add(const OperationResult& result, OperationResult* sum) {
@@ -60,9 +60,13 @@ class CountingRun {
     std::ofstream trace(trace_path, std::ios::binary);
     if (!trace) return internal::ErrnoStatus("open", trace_path, errno);
     const size_t count = workload_.operations.size();
+    int64_t micros = 0;
     for (size_t i = 0; i < count; ++i) {
       const CompareOperation& operation = workload_.operations[i];
-      const auto done = RunOne(operation, static_cast<int64_t>(i) * kMicrosPerOperation, &trace);
+      // A trace is in the order of time.
+      micros = workload_.has_times ? std::max(micros, operation.micros)
+                                   : static_cast<int64_t>(i) * kMicrosPerOperation;
+      const auto done = RunOne(operation, micros, &trace);
       if (!done.ok())
         return FailedOperation(design_, workload_.queries[operation.query], done.status());
       QueryResult& query = result->queries[operation.query];
@@ -96,18 +100,18 @@ class CountingRun {
   std::vector<Answer> answers_;
 };
 
-// Returns the step of the heat map of a page, if there is a page.
+// Returns the step of the heat map of a page, if there is a page. 0: as the times require.
 std::optional<std::chrono::microseconds> PageStep(const CompareOptions& options,
-                                                  size_t operations) {
+                                                  const CompareWorkload& workload) {
   constexpr size_t kStepsMax = 100;
   if (!options.writes_page()) return std::nullopt;
-  const auto operations_per_step = static_cast<int64_t>((operations + kStepsMax - 1) / kStepsMax);
-  return std::chrono::microseconds(operations_per_step * kMicrosPerOperation);
+  if (workload.has_times) return std::chrono::microseconds(0);
+  const size_t operations_per_step = (workload.operations.size() + kStepsMax - 1) / kStepsMax;
+  return std::chrono::microseconds(static_cast<int64_t>(operations_per_step) * kMicrosPerOperation);
 }
 
 // Adds what the heat map and the advisor say about the trace.
 absl::Status AddLoadAndFindings(const ComparedDesign& design, const std::string& trace_path,
-
                                 std::optional<std::chrono::microseconds> page_step,
                                 DesignResult* result) {
   const lab::HeatMapInput input{.trace_paths = {trace_path}, .database = design.database()};
@@ -158,21 +162,23 @@ absl::Status CountColdReads(ComparedDesign& design, const CompareWorkload& workl
   return absl::OkStatus();
 }
 
-// Rows of writes have the mean size of all rows.
+// Rows of scans have the mean size of a row, and writes that of a record.
 LoadCounts LoadCountsOf(const DesignResult& design, const CompareWorkload& workload) {
-  constexpr uint64_t kRowBytes = 1000;
   const TableFigures& figures = design.table_figures;
-  const uint64_t row_bytes = figures.logical_bytes() / std::max<uint64_t>(figures.rows, 1);
+  const double row_bytes = static_cast<double>(figures.logical_bytes()) /
+                           static_cast<double>(std::max<uint64_t>(figures.rows, 1));
+  const uint64_t record_bytes = figures.logical_bytes() / std::max<uint64_t>(figures.records, 1);
   LoadCounts counts{.operations = workload.operations.size(), .table_bytes = figures.disk_bytes};
   for (size_t i = 0; i < design.queries.size(); ++i) {
     const OperationResult& totals = design.queries[i].totals;
     if (!workload.queries[i].input.empty()) {
-      counts.written_rows += totals.requests * std::max<uint64_t>(1, row_bytes / kRowBytes);
+      counts.written_rows += totals.requests * std::max<uint64_t>(1, RowUnits(record_bytes));
     } else if (totals.scans == 0) {
-      counts.point_rows += std::max(totals.point_rows, totals.bytes_returned / kRowBytes);
+      counts.point_rows += totals.point_rows;
     } else {
       counts.scans += totals.scans;
-      counts.scanned_bytes += std::max(totals.bytes_returned, totals.scanned_rows * row_bytes);
+      const double scanned_bytes = static_cast<double>(totals.scanned_rows) * row_bytes;
+      counts.scanned_bytes += std::max(totals.bytes_returned, static_cast<uint64_t>(scanned_bytes));
     }
   }
   return counts;
@@ -229,8 +235,7 @@ absl::StatusOr<CompareResult> Compare(const Designs& designs, const CompareWorkl
     CountingRun run(*design, workload, options.estimate.has_value(), progress);
     STELE_RETURN_IF_ERROR(run.Run(trace_path, &result.designs.emplace_back()));
     answers.push_back(run.TakeAnswers());
-    STELE_RETURN_IF_ERROR(AddLoadAndFindings(*design, trace_path,
-                                             PageStep(options, workload.operations.size()),
+    STELE_RETURN_IF_ERROR(AddLoadAndFindings(*design, trace_path, PageStep(options, workload),
                                              &result.designs.back()));
   }
   CompareAnswers(workload, answers, &result);

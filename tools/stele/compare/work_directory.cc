@@ -99,7 +99,11 @@ absl::StatusOr<std::unique_ptr<WorkDirectory>> WorkDirectory::Make(const std::st
     return std::make_unique<KeptDirectory>(keep);
   }
   std::string path = std::filesystem::temp_directory_path(error).string();
-  if (error) return internal::ErrnoStatus("open the directory of TMPDIR", path, error.value());
+  if (error) {
+    const char* const variable = std::getenv("TMPDIR");
+    return internal::ErrnoStatus("open the directory of TMPDIR",
+                                 variable == nullptr ? "/tmp" : variable, error.value());
+  }
   path += "/stele_compare_XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) return internal::ErrnoStatus("mkdtemp", path, errno);
   return std::make_unique<TemporaryWorkDirectory>(path);

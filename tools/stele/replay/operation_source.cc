@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "compare/logical_trace.h"
+#include "compare/prepared_operation.h"
 #include "compare/workload.h"
 #include "lab/trace/trace_reader.h"
 
@@ -108,7 +109,8 @@ class LogicalSource : public OperationSource {
         continue;
       }
       ReplayOperation operation{.name = query.name, .micros = from.micros, .table = table_};
-      STELE_ASSIGN_OR_RETURN(operation.prepared, Prepare(query, query.records[from.record]));
+      STELE_ASSIGN_OR_RETURN(operation.prepared,
+                             PrepareOperation(choice_, query, query.records[from.record], Now()));
       operation.number = replayed_++;
       return operation;
     }
@@ -118,19 +120,6 @@ class LogicalSource : public OperationSource {
   uint64_t read() const override { return read_; }
 
  private:
-  absl::StatusOr<PreparedOperation> Prepare(const CompareQuery& query,
-                                            const lab::Design::Record& record) const {
-    PreparedOperation prepared;
-    if (query.input.empty()) {
-      STELE_ASSIGN_OR_RETURN(prepared.reads,
-                             choice_.design.Read(choice_.table, query.name, record));
-    } else {
-      STELE_ASSIGN_OR_RETURN(prepared.write,
-                             choice_.design.Map(choice_.table, query.input, record, Now()));
-    }
-    return prepared;
-  }
-
   // Of a cell without a timestamp. Whole milliseconds fit every table.
   static Timestamp Now() {
     const Timestamp now = Timestamp::From(std::chrono::system_clock::now());

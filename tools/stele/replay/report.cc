@@ -105,13 +105,13 @@ std::string ReplayText(const ReplayReport& report) {
   size_t name_width = kNameWidthMin;
   for (const ReplayLine& line : report.lines) name_width = std::max(name_width, line.name.size());
   std::string text = report.head + fmt::format("\n{:<{}}", "op", name_width);
-  for (const ReplayColumn& column : report.columns)
+  for (const ReplayColumn& column : kReplayColumns)
     text += fmt::format(" {:>{}}", column.name, column.width);
   text += '\n';
   for (const ReplayLine& line : report.lines) {
     text += fmt::format("{:<{}}", line.name, name_width);
     for (size_t i = 0; i < line.cells.size(); ++i)
-      text += fmt::format(" {:>{}}", line.cells[i], report.columns[i].width);
+      text += fmt::format(" {:>{}}", line.cells[i], kReplayColumns[i].width);
     text += '\n';
   }
   return text + "\n" + report.notes;

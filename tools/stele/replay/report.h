@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replay/options.h"
@@ -12,22 +13,22 @@
 namespace stele::cli {
 
 struct ReplayColumn {
-  std::string name;
+  std::string_view name;
   size_t width = 0;  // in the text
 };
+inline constexpr ReplayColumn kReplayColumns[] = {
+    {"operations", 10}, {"ops/s", 9},  {"rows/s", 10}, {"cells/s", 10},
+    {"MB/s", 7},        {"p50 us", 8}, {"p90 us", 8},  {"p99 us", 8},
+    {"p99.9 us", 9},    {"max us", 9}, {"mean us", 8}};
 
 struct ReplayLine {
-  std::string name;  // the kind of operation
-  std::vector<std::string> cells;
+  std::string name;                // the kind of operation
+  std::vector<std::string> cells;  // of kReplayColumns
 };
 
 // The report for people. Bytes of the user that are not printable are escaped.
 struct ReplayReport {
-  std::string head;  // whole lines: the settings
-  const std::vector<ReplayColumn> columns = {{"operations", 10}, {"ops/s", 9},  {"rows/s", 10},
-                                             {"cells/s", 10},    {"MB/s", 7},   {"p50 us", 8},
-                                             {"p90 us", 8},      {"p99 us", 8}, {"p99.9 us", 9},
-                                             {"max us", 9},      {"mean us", 8}};
+  std::string head;               // whole lines: the settings
   std::vector<ReplayLine> lines;  // the last one is the sum
   std::string notes;              // whole lines
 };

@@ -34,8 +34,8 @@ Json PlotsJson(const ReplayResult& result, bool is_open_loop) {
 }  // namespace
 
 std::string ReplayPage(const ReplayReport& report, const ReplayResult& result, bool is_open_loop) {
-  std::vector<std::string> columns;
-  for (const ReplayColumn& column : report.columns) columns.push_back(column.name);
+  Json columns = Json::array();
+  for (const ReplayColumn& column : kReplayColumns) columns.push_back(column.name);
   Json names = Json::array({"latency"});
   if (is_open_loop) names.push_back("calls alone");
   const Json json = {
