@@ -14,6 +14,7 @@ absl::StatusOr<PreparedOperation> PrepareOperation(const DesignTableChoice& choi
   } else {
     STELE_ASSIGN_OR_RETURN(prepared.write,
                            choice.design.Map(choice.table, query.input, record, time));
+    for (const auto& [field, value] : record) prepared.write_bytes += field.size() + value.size();
   }
   return prepared;
 }

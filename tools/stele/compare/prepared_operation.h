@@ -4,6 +4,7 @@
 // Threads:   Plain values.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace stele::cli {
 struct PreparedOperation {
   std::vector<lab::ReadRequest> reads;
   std::optional<RowMutation> write;
+  size_t write_bytes = 0;  // of the names and values of the record that is written
 };
 
 // Builds the requests of an operation. `time` is the timestamp of cells for which the design has

@@ -18,9 +18,8 @@ size_t BytesOf(const std::optional<std::string>& text) {
   return text.has_value() ? text->size() : 0;
 }
 
-// A write of a logical trace counts as one byte: its values are in the trace, which is in memory.
 size_t BytesOf(const PreparedOperation& prepared) {
-  size_t bytes = 1;
+  size_t bytes = prepared.write_bytes;
   for (const lab::ReadRequest& read : prepared.reads) {
     bytes += sizeof(read) + BytesOf(read.rows.row_keys());
     for (const RowRange& range : read.rows.ranges())
