@@ -83,9 +83,8 @@ absl::Status CompareFamily(const Table& table, const Table& archive, const OldCe
       STELE_RETURN_IF_ERROR(missing(cells));
     } else if (archived.cell().value() != cells.cell().value()) {
       return internal::FailedPrecondition(
-          "{}: the archive has this cell with another value; nothing was deleted. prefix=, or "
-          "start= "
-          "and end=, leave its row out",
+          "{}: the archive has this cell with another value; nothing was deleted. To leave its row "
+          "out, use prefix=, or start= and end=",
           PlaceOf(cells));
     }
   }

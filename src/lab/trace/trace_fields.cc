@@ -25,7 +25,7 @@ absl::Status WrongMember(std::string_view name) {
 absl::Status MissingMember(std::string_view name) {
   return internal::InvalidArgument(
       "the line has no \"{}\"{}", name,
-      name == "op" ? "; a line of a logical trace has \"query\": run it with --design" : "");
+      name == "op" ? "; if it has a \"query\", \"stele replay --design\" runs it" : "");
 }
 
 bool GetText(const element& value, bool is_base64, std::string* out) {

@@ -62,8 +62,8 @@ class ComparedDesign {
   // True if the query declares an answer.
   bool has_answer(size_t query) const { return !answers_[query].empty(); }
 
-  // Builds the requests of an operation. This is no part of its latency, but it is one of the CPU
-  // time and of the operations per second.
+  // Builds the requests of an operation. The latency does not include this, the CPU time and the
+  // operations per second do.
   absl::StatusOr<PreparedOperation> Prepare(const CompareOperation& operation) const;
   // Runs the operation. With a null `result` it runs without statistics, to be timed.
   absl::Status Run(const CompareOperation& operation, const PreparedOperation& prepared,

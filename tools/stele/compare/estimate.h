@@ -42,7 +42,10 @@ absl::StatusOr<EstimateSettings> ReadEstimateFile(const std::string& path);
 inline constexpr double kEstimateRateDefault = 1000;
 
 // A node's rows per second are rows of 1,000 bytes: a larger row counts as several.
-inline uint64_t RowUnits(uint64_t bytes) { return (bytes + 999) / 1000; }
+inline uint64_t RowUnits(uint64_t bytes) {
+  constexpr uint64_t kUnitBytes = 1000;
+  return (bytes + kUnitBytes - 1) / kUnitBytes;
+}
 
 // What the operations of a comparison did to a table.
 struct LoadCounts {
