@@ -2,10 +2,6 @@
 
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "io/output_path.h"
@@ -18,34 +14,10 @@
 #include "steled/monitoring/process_metrics.h"
 #include "steled/routes.h"
 #include "steled/services/row_sender.h"
+#include "steled/tls_files.h"
 
 namespace stele::server {
 namespace {
-
-// `source`: the flag or variable that names the file.
-absl::StatusOr<std::string> ReadPem(const std::string& source, const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!text.empty()) return text;
-  return InvalidArgument("{} {}: the file {}", source, path,
-                         errno == 0 ? std::string("is empty")
-                                    : fmt::format("cannot be read: {}", std::strerror(errno)));
-}
-
-// Empty without a certificate.
-absl::StatusOr<TlsFiles> ReadTls(const Flags& flags) {
-  TlsFiles tls;
-  if (flags.tls_cert.empty()) return tls;
-  const auto read = [&flags](const char* name, const std::string& path) {
-    return ReadPem(SourceOf(flags, name), path);
-  };
-  STELED_ASSIGN_OR_RETURN(tls.certificate_chain, read("tls-cert", flags.tls_cert));
-  STELED_ASSIGN_OR_RETURN(tls.private_key, read("tls-key", flags.tls_key));
-  if (flags.tls_client_ca.empty()) return tls;
-  STELED_ASSIGN_OR_RETURN(tls.client_ca, read("tls-client-ca", flags.tls_client_ca));
-  return tls;
-}
 
 absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
   TransportOptions options;
@@ -69,7 +41,7 @@ absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
   options.stall_timeout = flags.stall_timeout;
   options.message_bytes_max = kRequestBytesMax;
   options.request_memory_bytes = kRequestMemoryBytes;
-  STELED_ASSIGN_OR_RETURN(options.tls, ReadTls(flags));
+  STELED_ASSIGN_OR_RETURN(options.tls, ReadTlsFiles(flags));
   return options;
 }
 
@@ -306,7 +278,7 @@ absl::Status Server::ServePages(const std::string& listen) {
 
 absl::StatusOr<bool> Server::ReloadTls(const Flags& flags) {
   if (flags.tls_cert.empty()) return false;
-  STELED_ASSIGN_OR_RETURN(const TlsFiles tls, ReadTls(flags));
+  STELED_ASSIGN_OR_RETURN(const TlsFiles tls, ReadTlsFiles(flags));
   STELED_RETURN_IF_ERROR(transport_->UseTls(tls));
   return true;
 }

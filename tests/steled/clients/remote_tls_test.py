@@ -102,6 +102,22 @@ class TlsTest(unittest.TestCase):
         server.process.send_signal(signal.SIGHUP)
         self.assertEqual(self.stele(server, "theirs", "ls"), "")
 
+    def test_keeps_its_files_if_a_directory_or_a_fifo_takes_their_place(self):
+        folder = pathlib.Path(self.folder.name)
+        sign(self.folder.name, "ours", "kept", "IP:127.0.0.1")
+        server = self.start("kept", stderr=subprocess.PIPE)
+        log = iter(server.process.stderr.readline, "")
+        for make, kind in ((os.mkdir, "is a directory"), (os.mkfifo, "is not a regular file")):
+            for suffix in ("pem", "key"):
+                path = folder / f"kept.{suffix}"
+                path.rename(folder / "aside")
+                make(path)
+                server.process.send_signal(signal.SIGHUP)
+                self.assertIn(f"kept.{suffix}: the file {kind}", next(line for line in log if "SIGHUP" in line))
+                self.assertEqual(self.stele(server, "ours", "ls"), "")
+                os.rmdir(path) if make is os.mkdir else path.unlink()
+                (folder / "aside").rename(path)
+
     def test_logs_each_handshake_that_fails_and_no_other(self):
         ca = str(pathlib.Path(self.folder.name, "ours.pem"))
         server = self.start("server", "--tls-client-ca", ca, stderr=subprocess.PIPE)
