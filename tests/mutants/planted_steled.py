@@ -216,7 +216,8 @@ plant(
     ("only one of several calls that arrive together is run", "        Defer(std::move(call));", "        call.Finish(absl::OkStatus());"),
     ("a waiting call wakes no thread", "      waiting_.push_back(std::move(call));\n    }\n    poller_.Wake();", "      waiting_.push_back(std::move(call));\n    }"),
     ("the shutdown does not wait for calls", "if (!call_ended_.wait_until(lock, end, is_idle)) {", "if (true) {"),
-    ("calls start during a shutdown", "    if (is_draining_) {\n      *cause", "    if (false) {\n      *cause"),
+    ("calls start during a shutdown", "    if (call.stream()->is_late) {\n      *cause", "    if (false) {\n      *cause"),
+    ("calls that are on their way at the end are refused", "connection->AwaitAnnounced(end);", "{}"),
     ("a lost connection is kept", "    if (ready == Http2Connection::Ready::kOver) Remove(id);", ""),
 )
 plant(

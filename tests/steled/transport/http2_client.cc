@@ -84,7 +84,12 @@ nghttp2_session_callbacks* Http2Client::NewCallbacks() {
       });
   nghttp2_session_callbacks_set_on_frame_recv_callback(
       callbacks, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
-        if (frame->hd.type == NGHTTP2_GOAWAY) Of(user).is_asked_to_stop_ = true;
+        constexpr int32_t kAnnouncement = INT32_MAX;  // no stream is excluded yet
+        if (frame->hd.type == NGHTTP2_GOAWAY) {
+          Http2Client& client = Of(user);
+          const bool is_announcement = frame->goaway.last_stream_id == kAnnouncement;
+          (is_announcement ? client.is_end_announced_ : client.is_asked_to_stop_) = true;
+        }
         return 0;
       });
   return callbacks;

@@ -64,6 +64,9 @@ class Http2Client {
   bool Until(const std::function<bool()>& done);
   Answer Await(int32_t stream);
   const Answer& answer(int32_t stream) { return answers_[stream]; }
+  // True if the server has announced its end. Calls that are on their way are still served.
+  bool is_end_announced() const { return is_end_announced_; }
+  // True if the server accepts no more calls.
   bool is_asked_to_stop() const { return is_asked_to_stop_; }
 
   // Widens the flow-control window of the connection.
@@ -94,6 +97,7 @@ class Http2Client {
   nghttp2_session* session_ = nullptr;
   std::map<int32_t, Answer> answers_;
   std::map<int32_t, Outgoing> outgoing_;
+  bool is_end_announced_ = false;
   bool is_asked_to_stop_ = false;
   bool is_holding_ = false;
   std::string held_;

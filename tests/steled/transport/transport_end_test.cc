@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -74,7 +75,7 @@ TEST_F(TransportEndTest, AnAnswerIsReadToTheEndWhileTheServerEnds) {
     Http2Client other(transport_->address());
     ASSERT_EQ(other.Call("/echo", "").Status(), "0");
     std::jthread stopper([&] { transport_->Stop(std::chrono::minutes(5)); });
-    ASSERT_TRUE(other.Until([&] { return other.is_asked_to_stop(); }));
+    ASSERT_TRUE(other.Until([&] { return other.is_end_announced(); }));
     const Answer& answer = ReadTail(&client, stream);
     EXPECT_EQ(answer.Status(), "0");
     EXPECT_EQ(answer.body.size(), kPrefixBytes + bytes);
@@ -88,14 +89,14 @@ TEST_F(TransportEndTest, AnAnswerIsReadToTheEndWhileTheServerEnds) {
 // yet.
 class TransportDrainTest : public TransportTest {
  protected:
-  void BeginToEnd() {
+  void BeginToEnd(std::chrono::milliseconds announcement, bool (Http2Client::*is_told)() const) {
     methods_["/work"] = [this](Call*) {
       running_.fetch_add(1);
       running_.notify_all();
       may_end_.wait();
       return absl::OkStatus();
     };
-    Start();
+    Start([&](TransportOptions* options) { options->announcement = announcement; });
     first_.emplace(transport_->address());
     ASSERT_EQ(first_->Call("/echo", "").Status(), "0");
     half_ = first_->Begin(Http2Client::GrpcHeaders("/echo"));
@@ -105,8 +106,13 @@ class TransportDrainTest : public TransportTest {
     Await(running_, 1);
     stopper_ = std::jthread([this] { transport_->Stop(std::chrono::minutes(5)); });
     // Connections are notified in order.
-    ASSERT_TRUE(second_->Until([&] { return second_->is_asked_to_stop(); }));
+    ASSERT_TRUE(second_->Until([&] { return ((*second_).*is_told)(); }));
   }
+
+  // Returns once no more calls are accepted.
+  void BeginToEnd() { BeginToEnd(std::chrono::milliseconds(1), &Http2Client::is_asked_to_stop); }
+  // Returns once the end is announced, which lasts until `first` reads it.
+  void AnnounceEnd() { BeginToEnd(std::chrono::minutes(5), &Http2Client::is_end_announced); }
 
   void TearDown() override {
     if (!may_end_.try_wait()) may_end_.count_down();
@@ -144,6 +150,18 @@ TEST_F(TransportDrainTest, ACallThatBeginsWhileTheServerEndsIsRefused) {
   ASSERT_TRUE(answer.is_closed);
   ASSERT_EQ(answer.error, kRefusedStream);
   EXPECT_TRUE(first_->is_asked_to_stop());
+  End();
+}
+
+// Its client cannot know better: clients of gRPC 1.51 hang if such a call is lost.
+TEST_F(TransportDrainTest, ACallThatIsOnItsWayWhenTheEndIsAnnouncedIsServed) {
+  AnnounceEnd();
+  const int32_t late = BeginMany(&*first_, "/echo", 1)[0];
+  first_->Write(half_, Framed("half"), true);
+  EXPECT_EQ(first_->Await(late).Status(), "0");
+  EXPECT_EQ(first_->Await(half_).Status(), "0");
+  EXPECT_TRUE(first_->is_end_announced());
+  ASSERT_TRUE(first_->Until([&] { return first_->is_asked_to_stop(); }));
   End();
 }
 

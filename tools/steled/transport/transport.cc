@@ -146,11 +146,7 @@ class Http2Transport final : public Transport {
       listening_.Close();
     }
     SteadyClock::time_point end = SteadyClock::now() + grace;
-    {
-      const std::lock_guard lock(mutex_);
-      is_draining_ = true;
-    }
-    for (const ConnectionPtr& connection : Connections()) connection->Drain();
+    AnnounceEnd(std::min(grace, options_.announcement));
     {
       std::unique_lock lock(mutex_);
       const auto is_idle = [this] { return call_count_ == 0; };
@@ -171,6 +167,19 @@ class Http2Transport final : public Transport {
   }
 
  private:
+  // Accepts calls until the clients have read the announcement, or for `limit`.
+  void AnnounceEnd(std::chrono::milliseconds limit) {
+    {
+      const std::lock_guard lock(mutex_);
+      accepts_connections_ = false;
+    }
+    const std::vector<ConnectionPtr> connections = Connections();
+    for (const ConnectionPtr& connection : connections) connection->AnnounceEnd();
+    const SteadyClock::time_point end = SteadyClock::now() + limit;
+    for (const ConnectionPtr& connection : connections) connection->AwaitAnnounced(end);
+    for (const ConnectionPtr& connection : connections) connection->Drain();
+  }
+
   // ---- threads ----
 
   CallThreads::Turn TakeTurn() {
@@ -220,7 +229,7 @@ class Http2Transport final : public Transport {
 
   absl::Status Admit(const ServedCall& call, RefusalCause* cause) {
     const std::lock_guard lock(mutex_);
-    if (is_draining_) {
+    if (call.stream()->is_late) {
       *cause = RefusalCause::kShutdown;
       return Overloaded("The server ends");
     }
@@ -309,7 +318,7 @@ class Http2Transport final : public Transport {
     const std::lock_guard lock(mutex_);
     --call_count_;
     UpdateRunning();
-    if (call_count_ == 0 && is_draining_) call_ended_.notify_all();
+    if (call_count_ == 0 && !accepts_connections_) call_ended_.notify_all();
   }
 
   void TellEnd(const ServedCall& call, absl::StatusCode code) {
@@ -387,7 +396,7 @@ class Http2Transport final : public Transport {
       {
         const std::lock_guard lock(mutex_);
         // Only older connections were told to stop, so close this one.
-        if (is_draining_) continue;
+        if (!accepts_connections_) continue;
         if (connections_.size() < options_.connections_max) {
           id = next_connection_++;
           connections_.emplace(id, connection);
@@ -507,7 +516,7 @@ class Http2Transport final : public Transport {
   int limited_count_ = 0;  // calls of limited_prefix that wait or run
   int other_count_ = 0;    // the others
   int call_count_ = 0;     // these, those that are being responded to, and paused ones
-  bool is_draining_ = false;
+  bool accepts_connections_ = true;
   std::condition_variable call_ended_;
 
   CallTimes times_;

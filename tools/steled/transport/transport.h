@@ -69,6 +69,8 @@ struct TransportOptions {
   std::chrono::milliseconds ping_after{60'000};
   // The time between two calls of LookForStalled by the transport itself.
   std::chrono::milliseconds look_every{1'000};
+  // The time for clients to read that the server ends, before Stop accepts no more calls.
+  std::chrono::milliseconds announcement{1'000};
   // The time for clients to read the responses of the calls that Stop ended.
   std::chrono::milliseconds last_words{500};
 };
@@ -91,9 +93,10 @@ class Transport {
   // Ends the calls and connections whose clients exceed a time limit of the options. The transport
   // calls it every `look_every`. Thread-safe.
   virtual void LookForStalled() = 0;
-  // Accepts no more calls, gives running ones `grace` to end, stops the others and waits for them,
-  // gives clients `last_words` to read the responses, and closes all connections. Without `grace`
-  // it closes them at once. Call it once.
+  // Announces the end, and serves the calls that are on their way. Then accepts no more calls,
+  // gives running ones `grace` to end, stops the others and waits for them, gives clients
+  // `last_words` to read the responses, and closes all connections. Without `grace` it closes them
+  // at once. Call it once.
   virtual void Stop(std::chrono::milliseconds grace) = 0;
 };
 

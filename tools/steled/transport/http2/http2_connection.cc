@@ -172,6 +172,7 @@ struct Http2Connection::Callbacks {
   static int OnFrame(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     Http2Connection* const connection = Of(user);
     if (frame->hd.type == NGHTTP2_SETTINGS) connection->is_greeted_ = true;
+    if (frame->hd.type == NGHTTP2_PING) connection->OnPing(frame->ping);
     if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
     Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
     if (stream == nullptr) return 0;
@@ -448,6 +449,7 @@ void Http2Connection::GiveUp(Http2Stream* stream, RefusalCause cause, const absl
 void Http2Connection::BeginCall(Http2Stream* stream) {
   if (stream->has_begun || begun_ == nullptr) return;
   stream->has_begun = true;
+  stream->is_late = is_drained_;
   begun_->push_back(streams_.at(stream->id));
 }
 

@@ -94,7 +94,12 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // Reads received bytes and sends as much as the socket accepts. `is_ending`: according to its
   // descriptor the client sends no more. Appends the streams whose methods must be run.
   Ready OnReady(bool is_ending, std::vector<StreamPtr>* begun);
-  // Accepts no more calls; running calls continue.
+  // Ends the connection in two steps, since calls may be on their way (RFC 9113, section 6.8).
+  // AnnounceEnd asks the client to begin no more calls, and accepts those that come. Drain accepts
+  // no more. Running calls continue.
+  void AnnounceEnd();
+  // Waits until the client has read the announcement, is gone, or `end`.
+  void AwaitAnnounced(std::chrono::steady_clock::time_point end);
   void Drain();
   // Ends requests that have received almost nothing since `since`, and incomplete requests that
   // began before `begun_since`, and releases their memory.
@@ -119,7 +124,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void Close();
   // True if the client has sent the HTTP/2 preface.
   bool IsGreeted() const { return is_greeted_; }
-  // Waits until the client's system has all responses, the client is gone, or `end`.
+  // Waits until the begun calls have ended and the client's system has all responses, the client is
+  // gone, or `end`.
   void AwaitRead(std::chrono::steady_clock::time_point end);
   int descriptor() const { return descriptor_; }
   // The client's address (PeerName).
@@ -154,6 +160,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   bool FillOutput();
   void FlushOrShutDown();
 
+  void OnPing(const nghttp2_ping& ping);
   void ResumeIfDue(Http2Stream* stream);
   // Returns false if there is no room for a response of this size.
   bool ChargeAnswer(Http2Stream* stream, size_t bytes);
@@ -200,13 +207,17 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   size_t output_charge_ = 0;  // reserved of the memory for requests
   size_t unsent_bytes_ = 0;   // of all streams
   size_t unsent_charge_ = 0;  // likewise
-  // unsent_bytes_ decreased, all output was sent, or a stream was closed.
+  // unsent_bytes_ decreased, all output was sent, a stream was closed, or the client has read the
+  // announcement of the end.
   std::condition_variable room_;
   std::chrono::steady_clock::time_point read_at_ = since_;  // when bytes last arrived
   // When the socket last accepted bytes, or had none to send.
   std::chrono::steady_clock::time_point written_at_ = since_;
   // A PING was sent, and nothing was received since.
   bool is_asked_ = false;
+  // The client has read the announcement of the end, and all calls it began before have come.
+  bool is_announcement_read_ = false;
+  bool is_drained_ = false;  // no more calls are accepted
   // The client was informed that it violated HTTP/2.
   bool is_broken_ = false;
   bool is_lingering_ = false;  // until the client closes it

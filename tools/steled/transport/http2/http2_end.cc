@@ -1,5 +1,8 @@
 // Ending a connection: its calls are stopped, it is closed, and its client reads the last
 // responses.
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,16 +14,45 @@ namespace stele::server {
 namespace {
 
 constexpr std::chrono::milliseconds kDeliveryLook(5);
+// The content of the PING that follows the announcement of the end. Its acknowledgement shows that
+// the client has read the announcement. Other PINGs contain zeros.
+constexpr std::array<uint8_t, 8> kEndPing = {'t', 'h', 'e', ' ', 'e', 'n', 'd', '.'};
 
 }  // namespace
 
 void Http2Connection::Linger() {
-  if (!std::exchange(is_lingering_, true)) socket_->EndWriting();
+  if (std::exchange(is_lingering_, true)) return;
+  socket_->EndWriting();
+  room_.notify_all();
+}
+
+void Http2Connection::AnnounceEnd() {
+  const std::lock_guard lock(mutex_);
+  if (is_closed_ || is_lingering_ || session_ == nullptr) return;
+  nghttp2_submit_shutdown_notice(session_);
+  nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, kEndPing.data());
+  FlushOrShutDown();
+}
+
+void Http2Connection::OnPing(const nghttp2_ping& ping) {
+  if ((ping.hd.flags & NGHTTP2_FLAG_ACK) == 0) return;
+  if (!std::equal(kEndPing.begin(), kEndPing.end(), std::begin(ping.opaque_data))) return;
+  is_announcement_read_ = true;
+  room_.notify_all();
+}
+
+void Http2Connection::AwaitAnnounced(std::chrono::steady_clock::time_point end) {
+  std::unique_lock lock(mutex_);
+  room_.wait_until(lock, end, [this] {
+    // A client that has not sent the preface yet has begun no call.
+    return is_announcement_read_ || is_closed_ || is_lingering_ || !is_greeted_;
+  });
 }
 
 void Http2Connection::Drain() {
   const std::lock_guard lock(mutex_);
   if (is_closed_ || is_lingering_ || session_ == nullptr) return;
+  is_drained_ = true;
   nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
                         nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
                         nullptr, 0);
@@ -83,8 +115,12 @@ size_t Http2Connection::StreamCount() const {
 
 void Http2Connection::AwaitRead(std::chrono::steady_clock::time_point end) {
   std::unique_lock lock(mutex_);
-  room_.wait_until(lock, end, [this] {
-    return is_closed_ || (unsent_bytes_ == 0 && output_offset_ == output_.size());
+  const auto is_running = [](const auto& stream) {
+    return stream.second->has_begun && !stream.second->status.has_value();
+  };
+  room_.wait_until(lock, end, [&] {
+    return is_closed_ || (unsent_bytes_ == 0 && output_offset_ == output_.size() &&
+                          std::none_of(streams_.begin(), streams_.end(), is_running));
   });
   // There is no notification when the system has sent the bytes that it took.
   while (!is_closed_ && socket_->UndeliveredBytes() > 0 && std::chrono::steady_clock::now() < end)

@@ -51,6 +51,7 @@ struct Http2Stream {
   std::chrono::steady_clock::time_point waits_since;  // for kPaceBytes, until the method begins
   bool request_ended = false;
   bool has_begun = false;  // its method was passed to a thread
+  bool is_late = false;    // that was after the connection's Drain
 
   bool is_paused = false;  // its method waits for room without a thread
 
