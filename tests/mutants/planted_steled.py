@@ -208,10 +208,9 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",
     ("calls above the limit are not counted", "        host_.OnRefused({call.path(), call.peer(), admitted.code(), cause});\n", ""),
-    ("the number of calls has no limit", "if (PlacesTaken(call) >= most) {", "if (false) {"),
-    ("one connection may use all call slots", "if (IsLimited(call) && *call.connection()->call_count() >= (most + 1) / 2) {", "if (false) {"),
-    ("a paused call keeps its slot", "      LeavePlace(*call);  // before", "      if (!call->IsPaused()) LeavePlace(*call);  // before"),
-    ("the deadline of a paused call is not checked", "*deadline <= now) late", "*deadline <= now - std::chrono::hours(1)) late"),
+    ("a paused call keeps its slot", "      places_.Leave(", "      if (!call->IsPaused()) places_.Leave("),
+    ("the deadline of a paused call is not checked", "*deadline <= now)) late", "*deadline <= now - std::chrono::hours(1))) late"),
+    ("a call that gets no message is kept", "if (is_silent || (deadline", "if ((deadline"),
     ("the number of connections has no limit", "if (connections_.size() < options_.connections_max) {", "if (true) {"),
     ("only one of several calls that arrive together is run", "        Defer(std::move(call));", "        call.Finish(absl::OkStatus());"),
     ("a waiting call wakes no thread", "      waiting_.push_back(std::move(call));\n    }\n    poller_.Wake();", "      waiting_.push_back(std::move(call));\n    }"),
@@ -219,6 +218,12 @@ plant(
     ("calls start during a shutdown", "    if (call.stream()->is_late) {\n      *cause", "    if (false) {\n      *cause"),
     ("calls that are on their way at the end are refused", "connection->AwaitAnnounced(end);", "{}"),
     ("a lost connection is kept", "    if (ready == Http2Connection::Ready::kOver) Remove(id);", ""),
+)
+plant(
+    "transport", ["transport_test"], "tools/steled/transport/calls/call_places.cc",
+    ("the number of calls has no limit", "if (taken_[kind] >= most) {", "if (false) {"),
+    ("one connection may use all call slots", "  if (are_few_free && ", "  if (false && "),
+    ("health checks need a slot", "  if (!NeedsPlace(path)) return absl::OkStatus();\n", ""),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/calls/call_threads.cc",

@@ -89,7 +89,20 @@ class FakeCall final : public Call {
     const std::lock_guard lock(mutex_);
     return !listens_ || answers_.size() < room_;
   }
-  void Pause(std::shared_ptr<PausedCall> rest) override { rest_ = std::move(rest); }
+  bool CanReceive() const override {
+    const std::lock_guard lock(mutex_);
+    return !requests_.empty() || !is_request_open_;
+  }
+  // From now on Receive would wait if there is no message.
+  void KeepRequestOpen() {
+    const std::lock_guard lock(mutex_);
+    is_request_open_ = true;
+  }
+  void Pause(PauseKind kind, std::shared_ptr<PausedCall> rest) override {
+    pause_kind_ = kind;
+    rest_ = std::move(rest);
+  }
+  PauseKind pause_kind() const { return pause_kind_; }
   // This many responses can be sent without waiting.
   void SetRoom(size_t answer_count) {
     const std::lock_guard lock(mutex_);
@@ -118,8 +131,10 @@ class FakeCall final : public Call {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::shared_ptr<PausedCall> rest_;
+  PauseKind pause_kind_ = PauseKind::kNone;
   size_t room_ = std::numeric_limits<size_t>::max();  // guarded by mutex_
   bool listens_ = true;                               // guarded by mutex_
+  bool is_request_open_ = false;                      // likewise
   std::deque<std::string> requests_;                  // likewise
   std::vector<std::string> answers_;                  // likewise
   std::optional<size_t> last_index_;                  // likewise

@@ -36,7 +36,7 @@ absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
   // The zone "local" and the cluster "local" as a ResponseParams, which Bigtable's clients record
   // with their latencies.
   options.trailers = {{"x-goog-ext-425905942-bin", "CgVsb2NhbBIFbG9jYWw"}};
-  options.limited_prefix = "/google.bigtable.v2.Bigtable/";
+  options.data_prefix = "/google.bigtable.v2.Bigtable/";
   options.calls_max = flags.calls_max;
   options.stall_timeout = flags.stall_timeout;
   options.message_bytes_max = kRequestBytesMax;

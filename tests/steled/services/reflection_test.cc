@@ -125,5 +125,55 @@ TEST(Reflection, BytesThatAreNoQuestionEndTheStream) {
   EXPECT_TRUE(absl::IsCancelled(reflection.ServerReflectionInfo(&deaf)));
 }
 
+// A call on a stream whose request stays open.
+class OpenReflection : public testing::Test {
+ protected:
+  OpenReflection() : reflection_(&table_) {
+    AddServices({.reflection = &reflection_}, &table_);
+    call_.KeepRequestOpen();
+  }
+
+  static std::string Question() {
+    ServerReflectionRequest request;
+    request.set_list_services("*");
+    return request.SerializeAsString();
+  }
+
+  MethodTable table_;
+  ReflectionService reflection_;
+  FakeCall call_;
+};
+
+TEST_F(OpenReflection, AStreamWaitsForRequestsWithoutAThread) {
+  call_.Give(Question());
+  EXPECT_TRUE(reflection_.ServerReflectionInfo(&call_).ok());
+  for (size_t i = 1; i < 4; ++i) {
+    EXPECT_EQ(call_.pause_kind(), PauseKind::kForMessage);
+    EXPECT_EQ(call_.answer_count(), i);
+    call_.Give(Question());
+    const std::shared_ptr<PausedCall> rest = call_.TakeRest();
+    ASSERT_NE(rest, nullptr);
+    EXPECT_TRUE(rest->Resume(&call_).ok());
+  }
+  EXPECT_EQ(call_.answer_count(), 4u);
+  const std::shared_ptr<PausedCall> rest = call_.TakeRest();
+  ASSERT_NE(rest, nullptr);
+  EXPECT_EQ(rest->Resume(&call_).code(), absl::StatusCode::kUnavailable)
+      << "it is resumed without a request after a long time";
+}
+
+TEST_F(OpenReflection, AStreamThatIsNotReadWaitsWithoutAThread) {
+  call_.SetRoom(1);
+  for (int i = 0; i < 3; ++i) call_.Give(Question());
+  EXPECT_TRUE(reflection_.ServerReflectionInfo(&call_).ok());
+  EXPECT_EQ(call_.pause_kind(), PauseKind::kForRoom);
+  EXPECT_EQ(call_.answer_count(), 1u);
+  call_.SetRoom(3);
+  const std::shared_ptr<PausedCall> rest = call_.TakeRest();
+  ASSERT_NE(rest, nullptr);
+  EXPECT_TRUE(rest->Resume(&call_).ok());
+  EXPECT_EQ(call_.answer_count(), 3u);
+}
+
 }  // namespace
 }  // namespace stele::server

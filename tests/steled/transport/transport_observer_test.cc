@@ -38,18 +38,18 @@ TEST_F(TransportObserverTest, RefusalsHaveTheirCauses) {
 }
 
 TEST_F(TransportObserverTest, LimitsOfCallsHaveTheirCauses) {
-  Start([](TransportOptions* options) { options->calls_max = 3; });
+  Start([](TransportOptions* options) { options->calls_max = 4; });
   Http2Client first(transport_->address());
-  BeginMany(&first, "/wait", 2);
+  BeginMany(&first, "/wait", 3);
   ASSERT_TRUE(first.Until([] { return true; }));
-  Await(running_, 2);
+  Await(running_, 3);
   EXPECT_EQ(first.Call("/echo", "").Status(), "14");
   counter_.Await("/echo", absl::StatusCode::kUnavailable, 1);
   EXPECT_EQ(counter_.refused_for(RefusalCause::kConnectionCallLimit), 1);
   Http2Client second(transport_->address());
   BeginMany(&second, "/wait", 1);
   ASSERT_TRUE(second.Until([] { return true; }));
-  Await(running_, 3);
+  Await(running_, 4);
   EXPECT_EQ(second.Call("/echo", "").Status(), "14");
   counter_.Await("/echo", absl::StatusCode::kUnavailable, 2);
   EXPECT_EQ(counter_.refused_for(RefusalCause::kCallLimit), 1);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "steled/transport/transport_fixture.h"
@@ -25,7 +26,7 @@ class Sender final : public PausedCall, public std::enable_shared_from_this<Send
   absl::Status Resume(Call* call) override {
     while (sent_ < kMessageCount) {
       if (!call->CanSend()) {
-        call->Pause(shared_from_this());
+        call->Pause(PauseKind::kForRoom, shared_from_this());
         return absl::InternalError("nobody looks at this");
       }
       if (!call->Send(std::string(kPrefixBytes + 100'000, 's'), ++sent_ == kMessageCount)) break;
@@ -168,7 +169,7 @@ TEST_F(PauseTest, AnAnswerThatNobodyReadsIsLetGoOf) {
 
 TEST_F(PauseTest, OtherPathsHavePlacesOfTheirOwn) {
   Start([](TransportOptions* options) {
-    options->limited_prefix = "/wait";
+    options->data_prefix = "/wait";
     options->calls_max = 2;
   });
   Http2Client first(transport_->address());
@@ -182,15 +183,104 @@ TEST_F(PauseTest, OtherPathsHavePlacesOfTheirOwn) {
   EXPECT_EQ(first.Call("/echo", "").Status(), "0");
 }
 
-TEST_F(PauseTest, AConnectionHasHalfOfThePlaces) {
+TEST_F(PauseTest, AConnectionLeavesPlacesToOthers) {
   Start([](TransportOptions* options) { options->calls_max = 4; });
   Http2Client greedy(transport_->address());
-  BeginMany(&greedy, "/wait", 2);
+  BeginMany(&greedy, "/wait", 3);
   ASSERT_TRUE(greedy.Until([] { return true; }));
-  Await(running_, 2);
+  Await(running_, 3);
   EXPECT_EQ(greedy.Call("/echo", "").Status(), "14");
+  EXPECT_EQ(counter_.refused_for(RefusalCause::kConnectionCallLimit), 1);
   Http2Client other(transport_->address());
   EXPECT_EQ(other.Call("/echo", "").Status(), "0");
+}
+
+// A probe that fails restarts the server.
+TEST_F(PauseTest, HealthChecksNeedNoPlace) {
+  Start([](TransportOptions* options) {
+    options->calls_max = 4;
+    options->health_prefix = "/echo";
+  });
+  std::vector<std::unique_ptr<Http2Client>> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.push_back(std::make_unique<Http2Client>(transport_->address()));
+    BeginMany(clients.back().get(), "/wait", 1);
+    ASSERT_TRUE(clients.back()->Until([] { return true; }));
+    Await(running_, i + 1);
+  }
+  EXPECT_EQ(clients[0]->Call("/take", "").Status(), "14");
+  EXPECT_EQ(clients[0]->Call("/echo", "").Status(), "0");
+}
+
+// Returns each message as it arrives, and needs no thread between them.
+class Echoes final : public PausedCall, public std::enable_shared_from_this<Echoes> {
+ public:
+  absl::Status Resume(Call* call) override {
+    if (std::exchange(is_paused_, false) && !call->CanReceive())
+      return absl::DeadlineExceededError("silent");
+    for (std::string message; call->CanReceive();) {
+      if (!call->Receive(&message)) return absl::OkStatus();
+      if (!call->Send(std::string(kPrefixBytes, '\0') + message, false)) break;
+    }
+    is_paused_ = true;
+    call->Pause(PauseKind::kForMessage, shared_from_this());
+    return absl::InternalError("nobody looks at this");
+  }
+  std::shared_ptr<void> Shrink() override { return nullptr; }
+
+ private:
+  bool is_paused_ = false;
+};
+
+class MessagePauseTest : public PauseTest {
+ protected:
+  MessagePauseTest() {
+    methods_["/talk"] = [](Call* call) { return std::make_shared<Echoes>()->Resume(call); };
+  }
+
+  // Begins a stream and waits for its first response.
+  static int32_t BeginTalk(Http2Client* client) {
+    const int32_t talk = client->Begin(Http2Client::GrpcHeaders("/talk"));
+    client->Write(talk, Framed("one"), false);
+    EXPECT_TRUE(client->Until([&] { return client->answer(talk).body == Framed("one"); }));
+    return talk;
+  }
+};
+
+TEST_F(MessagePauseTest, ACallThatWaitsForAMessageTakesNoPlace) {
+  Start([](TransportOptions* options) { options->calls_max = 2; });
+  Http2Client client(transport_->address());
+  std::vector<int32_t> talks;
+  for (int i = 0; i < 20; ++i) {
+    talks.push_back(BeginTalk(&client));
+    while (transport_->Figures().paused_calls < talks.size()) std::this_thread::yield();
+  }
+  EXPECT_EQ(client.Call("/echo", "").Status(), "0");
+  for (const int32_t talk : talks) {
+    client.Write(talk, Framed("two"), false);
+    ASSERT_TRUE(
+        client.Until([&] { return client.answer(talk).body == Framed("one") + Framed("two"); }));
+    client.Write(talk, Framed("three"), true);
+    EXPECT_EQ(client.Await(talk).Status(), "0");
+    EXPECT_EQ(client.answer(talk).body, Framed("one") + Framed("two") + Framed("three"));
+  }
+}
+
+TEST_F(MessagePauseTest, ACallThatGetsNoMessageIsEnded) {
+  StartWithoutLooks(
+      [](TransportOptions* options) { options->stall_timeout = std::chrono::milliseconds(1); });
+  Http2Client client(transport_->address());
+  const int32_t talk = BeginTalk(&client);
+  const Looks looks(transport_.get());
+  EXPECT_EQ(client.Await(talk).Status(), "4");
+}
+
+TEST_F(MessagePauseTest, TheServersEndEndsCallsThatWaitForAMessage) {
+  Start();
+  Http2Client client(transport_->address());
+  const int32_t talk = BeginTalk(&client);
+  transport_->Stop(std::chrono::milliseconds(1));
+  EXPECT_EQ(client.Await(talk).Status(), "14");
 }
 
 TEST_F(PauseTest, ConnectionsBeyondTheMostAreClosed) {

@@ -63,7 +63,7 @@ absl::Status ReadRowsCall::Run(Call* call) {
   while (SendWaiting()) {
     if (!waiting_.empty()) {
       STELED_RETURN_IF_ERROR(ChargeWaiting());
-      call->Pause(shared_from_this());
+      call->Pause(PauseKind::kForRoom, shared_from_this());
       return absl::OkStatus();
     }
     if (is_finished_) return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -105,18 +106,51 @@ reflection_wire::ServerReflectionResponse AnswerTo(
   return response;
 }
 
+// One stream of requests.
+class ReflectionStream final : public PausedCall,
+                               public std::enable_shared_from_this<ReflectionStream> {
+ public:
+  explicit ReflectionStream(const MethodTable* methods) : methods_(*methods) {}
+
+  absl::Status Run(Call* call) {
+    std::string message;
+    while (true) {
+      if (!call->CanSend()) return Pause(PauseKind::kForRoom, call);
+      if (!call->CanReceive()) return Pause(PauseKind::kForMessage, call);
+      if (!call->Receive(&message)) return absl::OkStatus();
+      reflection_wire::ServerReflectionRequest request;
+      STELED_RETURN_IF_ERROR(ParseRequest(message, call, &request));
+      MessageWriter<reflection_wire::ServerReflectionResponse> writer(call);
+      if (!writer.Write(AnswerTo(request, methods_, &sent_))) return ClientGone();
+    }
+  }
+
+  absl::Status Resume(Call* call) override {
+    if (pause_ == PauseKind::kForMessage && !call->CanReceive()) {
+      return MakeStatus(absl::StatusCode::kUnavailable,
+                        "The client has sent nothing for too long; open another stream");
+    }
+    return Run(call);
+  }
+
+  std::shared_ptr<void> Shrink() override { return nullptr; }
+
+ private:
+  absl::Status Pause(PauseKind kind, Call* call) {
+    pause_ = kind;
+    call->Pause(kind, shared_from_this());
+    return absl::OkStatus();
+  }
+
+  const MethodTable& methods_;
+  SentFiles sent_;
+  PauseKind pause_ = PauseKind::kNone;
+};
+
 }  // namespace
 
 absl::Status ReflectionService::ServerReflectionInfo(Call* call) {
-  MessageWriter<reflection_wire::ServerReflectionResponse> writer(call);
-  SentFiles sent;
-  std::string message;
-  while (call->Receive(&message)) {
-    reflection_wire::ServerReflectionRequest request;
-    STELED_RETURN_IF_ERROR(ParseRequest(message, call, &request));
-    if (!writer.Write(AnswerTo(request, methods_, &sent))) return ClientGone();
-  }
-  return absl::OkStatus();
+  return std::make_shared<ReflectionStream>(&methods_)->Run(call);
 }
 
 }  // namespace stele::server

@@ -6,8 +6,9 @@
 // the stream has seen.
 //
 // Errors:    in a response: NOT_FOUND for symbols that the program does not have, UNIMPLEMENTED for
-//            an unknown kind of request.
-// Threads:   thread-safe. A stream occupies a thread as long as its client keeps it open.
+//            an unknown kind of request. As status: UNAVAILABLE if the client sends nothing for too
+//            long.
+// Threads:   thread-safe. A stream that waits for its client needs no thread.
 // Source:    gRPC's server reflection protocol.
 #pragma once
 

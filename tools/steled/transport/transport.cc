@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "steled/base/errors.h"
+#include "steled/transport/calls/call_places.h"
 #include "steled/transport/calls/call_threads.h"
 #include "steled/transport/calls/call_times.h"
 #include "steled/transport/calls/overload.h"
@@ -95,10 +96,15 @@ class Http2Transport final : public Transport {
         listening_(std::move(listening)),
         tls_(std::move(tls)),
         address_(listening_.address()),
+        places_({.data_prefix = options.data_prefix,
+                 .health_prefix = options.health_prefix,
+                 .data_max = options.calls_max,
+                 .other_max = kOtherCallsMax}),
         times_(MethodsOf(options.syncing, *router)),
         // Two more than run calls: one waits for events, so that a call can be cancelled while all
         // others run.
-        threads_([this] { return TakeTurn(); }, options.calls_max + kOtherCallsMax + 2) {}
+        threads_([this] { return TakeTurn(); },
+                 options.calls_max + kOtherCallsMax + kHealthCallsMax + 2) {}
 
   ~Http2Transport() override { Stop(std::chrono::milliseconds(0)); }
 
@@ -233,37 +239,11 @@ class Http2Transport final : public Transport {
       *cause = RefusalCause::kShutdown;
       return Overloaded("The server ends");
     }
-    const int most = IsLimited(call) ? options_.calls_max : kOtherCallsMax;
-    if (PlacesTaken(call) >= most) {
-      *cause = IsLimited(call) ? RefusalCause::kCallLimit : RefusalCause::kOtherCallLimit;
-      return Overloaded(fmt::format("{} calls run already; try again later", most));
-    }
-    if (IsLimited(call) && *call.connection()->call_count() >= (most + 1) / 2) {
-      *cause = RefusalCause::kConnectionCallLimit;
-      return Overloaded(
-          fmt::format("{} calls of this connection run already; try again later", (most + 1) / 2));
-    }
-    TakePlace(call);
+    const absl::Status taken = places_.Take(call.path(), call.connection()->places_taken(), cause);
+    if (!taken.ok()) return taken;
     ++call_count_;
     are_running_ = true;
     return absl::OkStatus();
-  }
-
-  bool IsLimited(const ServedCall& call) const {
-    return call.path().starts_with(options_.limited_prefix);
-  }
-
-  // These three need the lock.
-  int& PlacesTaken(const ServedCall& call) {
-    return IsLimited(call) ? limited_count_ : other_count_;
-  }
-  void TakePlace(const ServedCall& call) {
-    ++PlacesTaken(call);
-    if (IsLimited(call)) ++*call.connection()->call_count();
-  }
-  void LeavePlace(const ServedCall& call) {
-    --PlacesTaken(call);
-    if (IsLimited(call)) --*call.connection()->call_count();
   }
 
   bool IsOnlyCall() {
@@ -307,7 +287,8 @@ class Http2Transport final : public Transport {
     times_.Add(call->method(), SteadyClock::now() - begin);
     {
       const std::lock_guard lock(mutex_);
-      LeavePlace(*call);  // before the client gets the end, and sends the next call
+      // Before the client gets the end, and sends the next call.
+      places_.Leave(call->path(), call->connection()->places_taken());
     }
     if (call->IsPaused()) {
       KeepPaused(std::move(*call));
@@ -336,17 +317,18 @@ class Http2Transport final : public Transport {
   int RunningCount() const { return call_count_ - static_cast<int>(paused_.size()); }
   void UpdateRunning() { are_running_ = RunningCount() > 0; }
 
-  // ---- calls that wait for their clients to read ----
+  // ---- calls that wait for their clients ----
 
   void KeepPaused(ServedCall call) {
     const ConnectionPtr connection = call.connection();
     const Http2Connection::StreamPtr stream = call.stream();
+    const PauseKind kind = call.pause_kind();
     {
       const std::lock_guard lock(mutex_);
       paused_.emplace(stream.get(), Paused{std::move(call), SteadyClock::now()});
       UpdateRunning();
     }
-    connection->Pause(stream.get());
+    connection->Pause(stream.get(), kind);
   }
 
   // Needs the lock of the stream's connection.
@@ -357,14 +339,15 @@ class Http2Transport final : public Transport {
       if (found == paused_.end()) return;
       waiting_.push_back(std::move(found->second.call));
       paused_.erase(found);
-      TakePlace(waiting_.back());
+      const ServedCall& call = waiting_.back();
+      places_.TakeAgain(call.path(), call.connection()->places_taken());
       UpdateRunning();
     }
     poller_.Wake();
   }
 
-  // Releases resources of paused calls whose clients are slow. Ends those whose deadline has
-  // passed.
+  // Releases resources of paused calls whose clients are slow. Resumes those whose deadline has
+  // passed, and those that got no message for too long, so that they end.
   void ShrinkPaused() {
     const SteadyClock::time_point now = SteadyClock::now();
     std::vector<std::shared_ptr<void>> given_away;  // destroyed without the lock
@@ -374,7 +357,9 @@ class Http2Transport final : public Transport {
       for (auto& [stream, paused] : paused_) {
         if (paused.since < now - kShrinkAfter) given_away.push_back(paused.call.rest()->Shrink());
         const auto deadline = paused.call.deadline();
-        if (deadline.has_value() && *deadline <= now) late.push_back(stream);
+        const bool is_silent = paused.call.pause_kind() == PauseKind::kForMessage &&
+                               paused.since < now - options_.stall_timeout;
+        if (is_silent || (deadline.has_value() && *deadline <= now)) late.push_back(stream);
       }
     }
     for (const Http2Stream* const stream : late) Resume(stream);
@@ -513,9 +498,8 @@ class Http2Transport final : public Transport {
     SteadyClock::time_point since;
   };
   std::unordered_map<const Http2Stream*, Paused> paused_;
-  int limited_count_ = 0;  // calls of limited_prefix that wait or run
-  int other_count_ = 0;    // the others
-  int call_count_ = 0;     // these, those that are being responded to, and paused ones
+  CallPlaces places_;   // of calls that wait for a thread or run
+  int call_count_ = 0;  // these, those that are being responded to, and paused ones
   bool accepts_connections_ = true;
   std::condition_variable call_ended_;
 

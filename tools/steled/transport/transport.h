@@ -1,11 +1,11 @@
 // steled/transport/transport.h: gRPC over HTTP/2: listens, receives calls, runs them on its
 // threads, and sends their responses.
 //
-// Bounds:    at most calls_max calls at once, each with a thread while it runs, and half of them
-//            for one connection. A call above that returns UNAVAILABLE, as does one that does not
-//            fit into request_memory_bytes with the others: clients retry these. A message above
-//            message_bytes_max is RESOURCE_EXHAUSTED. Paused calls, and paths outside of
-//            `limited_prefix`, have separate limits.
+// Bounds:    at most calls_max data calls and kOtherCallsMax others at once, each with a thread
+//            while it runs. One connection cannot take them all (calls/call_places.h). A call above
+//            that returns UNAVAILABLE, as does one that does not fit into request_memory_bytes with
+//            the others: clients retry these. A message above message_bytes_max is
+//            RESOURCE_EXHAUSTED. Paused calls and health checks need no place.
 //
 // Errors:    InvalidArgument for an invalid address and for keys that cannot be read; Unavailable
 //            if the address cannot be used.
@@ -24,6 +24,8 @@
 namespace stele::server {
 
 inline constexpr int kOtherCallsMax = 64;
+// Calls of health_prefix that get a thread at once. Their service must refuse more that take long.
+inline constexpr int kHealthCallsMax = 24;
 
 // The present figures of a transport.
 struct TransportFigures {
@@ -50,9 +52,11 @@ struct TransportOptions {
   // message has come and the request has ended.
   std::vector<std::string> request_streams;
   std::vector<std::string> syncing;  // paths of methods whose calls wait for the disk
-  // Calls of paths with this prefix count against calls_max. The others, such as health and
-  // administration, have kOtherCallsMax.
-  std::string limited_prefix = "/";
+  // Calls of paths with this prefix count against calls_max. The others, such as administration,
+  // have kOtherCallsMax.
+  std::string data_prefix = "/";
+  // Calls of paths with this prefix count against neither.
+  std::string health_prefix = "/grpc.health.v1.Health/";
   int calls_max = 256;
   size_t connections_max = 4096;
   size_t message_bytes_max = size_t{272} << 20;
@@ -63,7 +67,7 @@ struct TransportOptions {
   // A request that is incomplete after this time is ended, whatever its progress.
   std::chrono::milliseconds request_time_max{300'000};
   // A stream whose client reads almost nothing for so long is ended, as is a connection that takes
-  // no bytes.
+  // no bytes. So is a call that waits so long for the next message of its request.
   std::chrono::milliseconds stall_timeout{60'000};
   // A client that is silent for so long gets a PING, and has `cutoffs` to respond.
   std::chrono::milliseconds ping_after{60'000};

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,7 +33,14 @@ inline constexpr size_t kPrefixBytes = 5;
 
 class Call;
 
-// The state of a call that waits for its client to read.
+// What a call without a thread waits for.
+enum class PauseKind : uint8_t {
+  kNone,
+  kForRoom,     // until Send would not wait
+  kForMessage,  // until Receive would not wait
+};
+
+// The state of a call that waits for its client.
 class PausedCall {
  public:
   virtual ~PausedCall() = default;
@@ -72,10 +80,12 @@ class Call {
   virtual bool Send(std::string framed, bool is_last) = 0;
   // False if Send would wait.
   virtual bool CanSend() const = 0;
+  // False if Receive would wait.
+  virtual bool CanReceive() const = 0;
   // Pauses the call. The method must then return, and its result is ignored. `rest` is resumed,
-  // possibly on another thread, once Send would not wait or no client waits for the response any
-  // more.
-  virtual void Pause(std::shared_ptr<PausedCall> rest) = 0;
+  // possibly on another thread, once the event of `kind` has come or no client waits for the
+  // response any more. It is also resumed if no message came for too long; it must end then.
+  virtual void Pause(PauseKind kind, std::shared_ptr<PausedCall> rest) = 0;
 };
 
 // Returns CANCELLED or DEADLINE_EXCEEDED if no client waits for the response any more, else OK.

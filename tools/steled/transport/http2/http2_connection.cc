@@ -406,6 +406,7 @@ void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes
   if (stream->takes_stream && stream->request.whole_count() > 0) {
     BeginCall(stream);
     stream->changed.notify_all();
+    ResumeIfDue(stream);
   } else if (stream->request.whole_count() + (stream->request.IsInside() ? 1 : 0) > 1) {
     GiveUp(stream, RefusalCause::kBadRequest,
            Unimplemented("The method takes one request, and more than one came"));
@@ -433,6 +434,7 @@ void Http2Connection::OnRequestEnd(Http2Stream* stream) {
   }
   BeginCall(stream);
   stream->changed.notify_all();
+  ResumeIfDue(stream);
 }
 
 void Http2Connection::GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status) {

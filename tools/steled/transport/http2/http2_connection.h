@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "steled/transport/calls/call.h"
+#include "steled/transport/calls/call_places.h"
 #include "steled/transport/http2/http2_stream.h"
 #include "steled/transport/sockets/socket.h"
 
@@ -131,8 +132,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // The client's address (PeerName).
   const std::string& peer() const { return peer_; }
   size_t StreamCount() const;
-  // The number of its calls that wait or run. The transport's lock guards it.
-  int* call_count() { return &call_count_; }
+  // The transport's lock guards it.
+  CallPlaces::Taken* places_taken() { return &places_taken_; }
   std::chrono::steady_clock::time_point since() const { return since_; }
 
   // For the call on `stream`, as documented in call.h.
@@ -140,8 +141,10 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   bool Reserve(Http2Stream* stream, size_t bytes);
   bool Receive(Http2Stream* stream, std::string* message);
   bool CanSend(const Http2Stream& stream) const;
-  // Notifies the host once Send would not wait or the call must end, which may be at once.
-  void Pause(Http2Stream* stream);
+  bool CanReceive(const Http2Stream& stream) const;
+  // Notifies the host once Send or Receive would not wait or the call must end, which may be at
+  // once.
+  void Pause(Http2Stream* stream, PauseKind kind);
   // Ends a call whose method has returned, or is not run. Returns the result of the call: `status`,
   // unless the client, its deadline or the end of the server ended the call before.
   absl::StatusCode Finish(Http2Stream* stream, const absl::Status& status);
@@ -192,7 +195,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   const int descriptor_;
   const std::string peer_;
   const bool is_charged_;
-  int call_count_ = 0;
+  CallPlaces::Taken places_taken_ = {};
   std::atomic<bool> is_greeted_ = false;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 

@@ -48,9 +48,7 @@ bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
   bool is_compressed = false;
   {
     std::unique_lock lock(mutex_);
-    stream->changed.wait(lock, [stream] {
-      return stream->IsStopped() || stream->request_ended || stream->request.whole_count() > 0;
-    });
+    stream->changed.wait(lock, [stream] { return stream->CanReceive(); });
     if (!stream->request.Take(&taken, &is_compressed)) return false;
   }
   if (!is_compressed) {
@@ -85,15 +83,20 @@ bool Http2Connection::CanSend(const Http2Stream& stream) const {
   return stream.CanSend();
 }
 
-void Http2Connection::Pause(Http2Stream* stream) {
+bool Http2Connection::CanReceive(const Http2Stream& stream) const {
   const std::lock_guard lock(mutex_);
-  stream->is_paused = true;
+  return stream.CanReceive();
+}
+
+void Http2Connection::Pause(Http2Stream* stream, PauseKind kind) {
+  const std::lock_guard lock(mutex_);
+  stream->pause = kind;
   ResumeIfDue(stream);
 }
 
 void Http2Connection::ResumeIfDue(Http2Stream* stream) {
-  if (!stream->is_paused || !stream->CanSend()) return;
-  stream->is_paused = false;
+  if (stream->pause == PauseKind::kNone || !stream->IsPauseOver()) return;
+  stream->pause = PauseKind::kNone;
   host_.OnResumed(stream);
 }
 

@@ -53,7 +53,7 @@ struct Http2Stream {
   bool has_begun = false;  // its method was passed to a thread
   bool is_late = false;    // that was after the connection's Drain
 
-  bool is_paused = false;  // its method waits for room without a thread
+  PauseKind pause = PauseKind::kNone;  // its method waits without a thread
 
   bool response_begun = false;     // its headers were submitted
   bool has_trailers = true;        // like every response of gRPC
@@ -77,6 +77,10 @@ struct Http2Stream {
   bool IsStopped() const { return is_closed || is_ending; }
   // True if Send does not wait.
   bool CanSend() const { return IsStopped() || unsent_bytes <= kUnsentBytesMax; }
+  // True if Receive does not wait.
+  bool CanReceive() const { return IsStopped() || request_ended || request.whole_count() > 0; }
+  // True if its method can continue.
+  bool IsPauseOver() const { return pause == PauseKind::kForRoom ? CanSend() : CanReceive(); }
 
   std::condition_variable changed;  // messages arrived, bytes were sent, or it was closed
   std::stop_source stop;

@@ -53,7 +53,11 @@ class ServedCall final : public Call {
     return connection_->Send(stream_.get(), std::move(framed), is_last);
   }
   bool CanSend() const override { return connection_->CanSend(*stream_); }
-  void Pause(std::shared_ptr<PausedCall> rest) override { rest_ = std::move(rest); }
+  bool CanReceive() const override { return connection_->CanReceive(*stream_); }
+  void Pause(PauseKind kind, std::shared_ptr<PausedCall> rest) override {
+    pause_kind_ = kind;
+    rest_ = std::move(rest);
+  }
 
   absl::Status Handle() {
     const std::shared_ptr<PausedCall> rest = std::move(rest_);
@@ -74,6 +78,7 @@ class ServedCall final : public Call {
   void SetBegin(SteadyClock::time_point begin) { begin_ = begin; }
   // True if the method paused the call.
   bool IsPaused() const { return rest_ != nullptr; }
+  PauseKind pause_kind() const { return pause_kind_; }
   PausedCall* rest() const { return rest_.get(); }
   absl::StatusCode Finish(const absl::Status& status) {
     return connection_->Finish(stream_.get(), status);
@@ -93,6 +98,7 @@ class ServedCall final : public Call {
   ConnectionPtr connection_;
   Http2Connection::StreamPtr stream_;
   std::shared_ptr<PausedCall> rest_;  // null: the method must be run, or has ended
+  PauseKind pause_kind_ = PauseKind::kNone;
   SteadyClock::time_point begin_;
   std::optional<RefusalCause> refusal_;
   size_t received_bytes_ = 0;
