@@ -174,12 +174,12 @@ plant(
     ("a call that the server ends is reported as cancelled by the client", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
     ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && stream.has_lost_message)) return status;", "if (!absl::IsCancelled(status)) return status;"),
     ("an expired deadline is counted as a cancellation by the client", "if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {", "if (false) {"),
-    ("a request's reservation is not released", "  host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));\n  stream->is_done = true;", "  stream->is_done = true;"),
+    ("a request's reservation is not released", "  host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n  ReleaseUnread", "  ReleaseUnread"),
     ("a cancelled call is not notified", "if (stream.has_begun && !stream.is_done) stopped_.push_back(stream.stop);", ""),
     ("the server waits for the rest of a rejected request", "if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream", "if (stream == nullptr) nghttp2_submit_rst_stream"),
     ("one byte now and then keeps a request alive", "if (!is_first && stream->paced_bytes < least) return;", ""),
-    ("a stream without a request is not charged", "  stream->stream_bytes = kept_bytes;\n", "  host_.ReleaseRequestBytes(kept_bytes);\n"),
-    ("a rejected request keeps its reservation", "    host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));\n    stream->request.Drop();", "    stream->request.Drop();"),
+    ("a stream without a request is not charged", "  stream->stream_bytes = kept_bytes;\n", "  host_.memory().Release(kept_bytes, MemoryUse::kSmall);\n"),
+    ("a rejected request keeps its reservation", "    host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n    stream->request.Drop();", "    stream->request.Drop();"),
     ("a request that ends inside a message is accepted", "if (stream->request.IsInside())", "if (false)"),
     ("headers have no bound", "if (stream->header_bytes > Http2Connection::kHeaderBytesMax)", "if (false)"),
     ("a connection's end is not read with its last bytes", "(is_ending || !read.is_all)", "!read.is_all"),
@@ -190,7 +190,7 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
-    ("a stream that the client does not read is sent without bound", "const auto is_free = [stream] { return stream->CanSend(); };", "const auto is_free = [stream] { return stream != nullptr; };"),
+    ("a stream that the client does not read is sent without bound", "const auto is_free = [this, stream] { return HasRoom(*stream); };", "const auto is_free = [] { return true; };"),
     ("unread responses are not charged", "if (held > kSmallAnswerBytes) {", "if (held == 0) {"),
 )
 plant(

@@ -72,6 +72,7 @@ class FakeCall final : public Call {
     reserved_bytes_ += bytes;
     return reserved_bytes_ <= bytes_max_;
   }
+  bool ReserveAnswer(size_t bytes) override { return Reserve(bytes); }
   void SetRefused(RefusalCause cause) override { refusal_ = cause; }
   std::optional<RefusalCause> refusal() const { return refusal_; }
   void SetBytesMax(size_t bytes_max) { bytes_max_ = bytes_max; }

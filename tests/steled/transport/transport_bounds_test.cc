@@ -71,19 +71,22 @@ TEST_F(TransportTest, ARequestThatStopsInItsMiddleIsGivenUp) {
 // Each stream is charged, so a client could use up the memory for requests with headers alone.
 TEST_F(TransportTest, ARequestOfHeadersAloneIsGivenUp) {
   StartWithoutLooks([](TransportOptions* options) {
-    options->request_memory_bytes = MemoryFor(1, Http2Connection::kStreamBytes + 100);
+    options->request_memory_bytes = SmallMemoryFor(1, 3 * Http2Connection::kStreamBytes + 100);
     options->cutoffs = std::chrono::milliseconds(1);
   });
   Http2Client client(transport_->address());
   EXPECT_EQ(client.Call("/echo", "").Status(), "0");  // it has sent the preface
   for (const char* const path : {"/echo", "/talk"}) {
-    const int32_t stream = client.Begin(Http2Client::GrpcHeaders(path));
+    std::vector<int32_t> streams;
+    while (streams.size() < 3) streams.push_back(client.Begin(Http2Client::GrpcHeaders(path)));
     const Looks looks(transport_.get());
-    EXPECT_EQ(client.Await(stream).Status(), "14");
-    EXPECT_EQ(client.answer(stream).headers.at("grpc-message"),
-              "The request has headers and no message");
+    for (const int32_t stream : streams) {
+      EXPECT_EQ(client.Await(stream).Status(), "14");
+      EXPECT_EQ(client.answer(stream).headers.at("grpc-message"),
+                "The request has headers and no message");
+    }
   }
-  EXPECT_EQ(counter_.refused_for(RefusalCause::kSlowRequest), 2);
+  EXPECT_EQ(counter_.refused_for(RefusalCause::kSlowRequest), 6);
   EXPECT_EQ(client.Call("/echo", "").Status(), "0") << "its charge was released";
 }
 
@@ -160,7 +163,8 @@ TEST_F(TransportTest, ARequestHasATimeToComeWhole) {
 }
 
 TEST_F(TransportTest, StreamsWithoutARequestAreCharged) {
-  Start([](TransportOptions* options) { options->request_memory_bytes = MemoryFor(1, 20'000); });
+  Start(
+      [](TransportOptions* options) { options->request_memory_bytes = SmallMemoryFor(1, 20'000); });
   Http2Client client(transport_->address());
   std::vector<int32_t> streams;
   for (int i = 0; i < 50; ++i) streams.push_back(client.Begin(Http2Client::GrpcHeaders("/echo")));
@@ -236,7 +240,7 @@ TEST_F(TransportTest, AnswersThatAreNotReadAreCharged) {
   };
   Start([](TransportOptions* options) { options->request_memory_bytes = 8'000'000; });
   Http2Client slow(transport_->address(), /*window_bytes=*/1000);
-  // The responses of a connection may use a quarter of the memory.
+  // Responses may use half of the memory, and those of one connection as much as is left then.
   const std::vector<int32_t> streams = BeginMany(&slow, "/large", 20);
   const auto is_answered = [&](int32_t stream) {
     return slow.answer(stream).headers.contains(":status");
@@ -263,7 +267,7 @@ TEST_F(TransportTest, SmallMessagesThatAreNotReadAreCharged) {
     while (call->Send(std::string(kPrefixBytes, 'd'), false)) continue;
     return absl::CancelledError("nobody reads");
   };
-  Start([](TransportOptions* options) { options->request_memory_bytes = MemoryFor(2, 1'200'000); });
+  Start([](TransportOptions* options) { options->request_memory_bytes = MemoryFor(2, 1'050'000); });
   Http2Client other(transport_->address());
   EXPECT_EQ(other.Call("/take", std::string(1'000'000, 'x')).Status(), "0");
   Http2Client slow(transport_->address(), /*window_bytes=*/1000);
@@ -286,20 +290,50 @@ TEST_F(TransportTest, AClientThatReadsKeepsItsConnectionWhileTheMemoryIsUsedUp) 
     return absl::OkStatus();
   };
   Start([](TransportOptions* options) {
-    options->request_memory_bytes = MemoryFor(2, kAnswerBytes + 100'000);
+    options->request_memory_bytes = 2 * (kAnswerBytes + 10'000);  // half for responses
   });
   Http2Client reader(transport_->address(), /*window_bytes=*/1 << 30);
   reader.WidenConnection(1 << 30);
   const int32_t stream = BeginMany(&reader, "/large", 1)[0];
   counter_.Await("/large", absl::StatusCode::kOk, 1);
-  // Now the socket takes no more. New calls that need memory are refused, and small ones are not.
+  // Now the socket takes no more. New large responses are refused, and requests are not.
   Http2Client other(transport_->address());
-  EXPECT_EQ(other.Call("/take", std::string(200'000, 'x')).Status(), "14");
-  EXPECT_EQ(other.Call("/take", "x").Status(), "0");
+  EXPECT_EQ(other.Call("/large", "").Status(), "14");
+  EXPECT_EQ(other.Call("/take", std::string(200'000, 'x')).Status(), "0");
   const Answer answer = reader.Await(stream);
   EXPECT_EQ(answer.Status(), "0");
   EXPECT_EQ(answer.body.size(), kPrefixBytes + kAnswerBytes);
-  EXPECT_EQ(reader.Call("/take", std::string(200'000, 'x')).Status(), "0");
+  EXPECT_EQ(reader.Call("/large", "").Status(), "0");
+}
+
+// Nor do other uses of the memory.
+TEST_F(TransportTest, LargeRequestsLeaveMemoryToSmallOnesAndToHealthChecks) {
+  constexpr size_t kClients = 4;
+  Start([](TransportOptions* options) {
+    options->request_memory_bytes = MemoryFor(1 + kClients, 950'000);
+    options->health_prefix = "/echo";
+  });
+  Http2Client greedy(transport_->address());
+  EXPECT_EQ(greedy.Call("/take", "").Status(), "0");  // it knows the server's window now
+  std::vector<std::unique_ptr<Http2Client>> clients;
+  while (clients.size() < kClients) {
+    clients.push_back(std::make_unique<Http2Client>(transport_->address()));
+    EXPECT_EQ(clients.back()->Call("/take", "").Status(), "0");
+  }
+  const int32_t holder = greedy.Begin(Http2Client::GrpcHeaders("/take"));
+  greedy.Write(holder, Framed(std::string(940'000, 'h')).substr(0, 930'000), false);
+  EXPECT_EQ(greedy.Call("/take", std::string(100'000, 'x')).Status(), "14");
+  EXPECT_EQ(greedy.Call("/take", std::string(10'000, 'x')).Status(), "0");
+  // Headers alone, until there is no room for small requests.
+  bool is_full = false;
+  for (const auto& client : clients) {
+    for (int i = 0; i < 90 && !is_full; ++i) {
+      client->Begin(Http2Client::GrpcHeaders("/take"));
+      is_full = client->Call("/take", std::string(1000, 'x')).Status() == "14";
+    }
+  }
+  EXPECT_TRUE(is_full);
+  EXPECT_EQ(greedy.Call("/echo", "").Status(), "0");
 }
 
 TEST_F(TransportTest, ConnectionsAreCharged) {

@@ -200,9 +200,15 @@ class TransportTest : public testing::Test, public Router {
     std::jthread thread_;
   };
 
-  // Memory for so many connections and `bytes` of requests.
+  // Memory for so many connections and `bytes` of requests that are not small.
   static size_t MemoryFor(size_t connections, size_t bytes) {
-    return connections * Http2Connection::kConnectionBytes + bytes;
+    const size_t sum = connections * Http2Connection::kConnectionBytes + bytes;
+    return sum + sum / 7;  // less an eighth: RequestMemory
+  }
+  // Memory for so many connections and `bytes` of headers and small requests.
+  static size_t SmallMemoryFor(size_t connections, size_t bytes) {
+    const size_t sum = connections * Http2Connection::kConnectionBytes + bytes;
+    return sum + sum / 63;
   }
 
   // The transport uses this object until its end.

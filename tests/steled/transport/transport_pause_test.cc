@@ -157,7 +157,7 @@ TEST_F(PauseTest, AnAnswerThatNobodyReadsIsLetGoOf) {
   };
   StartWithoutLooks([](TransportOptions* options) {
     options->stall_timeout = std::chrono::milliseconds(1);
-    options->request_memory_bytes = 600'000;
+    options->request_memory_bytes = 1'200'000;
   });
   Http2Client slow(transport_->address(), /*window_bytes=*/1000);
   const int32_t stream = BeginMany(&slow, "/large", 1)[0];
@@ -165,6 +165,20 @@ TEST_F(PauseTest, AnAnswerThatNobodyReadsIsLetGoOf) {
   Http2Client other(transport_->address());
   while (other.Call("/large", "").Status() == "14") transport_->LookForStalled();
   EXPECT_EQ(slow.Await(stream).error, kInternalError);
+}
+
+// Each of them has as much memory as is left for others.
+TEST_F(PauseTest, ClientsThatDoNotReadLeaveMemoryToOthers) {
+  Start([](TransportOptions* options) { options->request_memory_bytes = 60'000'000; });
+  std::vector<std::unique_ptr<Http2Client>> slow;
+  for (int i = 0; i < 5; ++i) {
+    slow.push_back(std::make_unique<Http2Client>(transport_->address(), /*window_bytes=*/1000));
+    for (const int32_t stream : BeginMany(slow.back().get(), "/pause", 100))
+      ASSERT_TRUE(HasHeaders(slow.back().get(), {stream}));
+  }
+  Http2Client other(transport_->address());
+  EXPECT_EQ(other.Call("/pause", "").Status(), "0");
+  EXPECT_EQ(other.Call("/take", std::string(20'000'000, 'x')).Status(), "0");
 }
 
 TEST_F(PauseTest, OtherPathsHavePlacesOfTheirOwn) {

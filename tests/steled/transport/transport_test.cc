@@ -140,7 +140,7 @@ TEST_F(TransportTest, ErrorsComeWithTheirText) {
 TEST_F(TransportTest, RefusedCallsAreCounted) {
   Start([](TransportOptions* options) {
     options->message_bytes_max = 5000;
-    options->request_memory_bytes = MemoryFor(1, 6000);
+    options->request_memory_bytes = SmallMemoryFor(1, 6000);
   });
   Http2Client client(transport_->address());
   EXPECT_EQ(client.Call("/nobody", "").Status(), "12");
@@ -156,7 +156,7 @@ TEST_F(TransportTest, RefusedCallsAreCounted) {
   const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
   client.Write(stream, Framed(std::string(4500, 'm')), false);
   EXPECT_EQ(client.Await(stream).Status(), "14");
-  EXPECT_EQ(client.Call("/echo", std::string(1500, 'm')).Status(), "0");
+  EXPECT_EQ(client.Call("/take", std::string(1500, 'm')).Status(), "0");
 }
 
 TEST_F(TransportTest, WhatIsNotGrpcIsRefusedAsHttp) {

@@ -59,17 +59,16 @@ class Host final : public ConnectionHost {
   }
   const TransportTrailers& trailers() const override { return options_.trailers; }
   size_t message_bytes_max() const override { return options_.message_bytes_max; }
-  bool ReserveRequestBytes(size_t bytes) override { return memory_.Reserve(bytes); }
-  void ReleaseRequestBytes(size_t bytes) override { memory_.Release(bytes); }
-  RequestMemory* memory() { return &memory_; }
+  bool IsHealthCheck(std::string_view path) const override {
+    return path.starts_with(options_.health_prefix);
+  }
+  RequestMemory& memory() override { return memory_; }
   void OnRefused(const RefusedCall& call) override {
     if (observer_ != nullptr) observer_->OnRefused(call);
   }
   void OnHandshakeFailed(const std::string& peer, std::string_view reason) override {
     if (observer_ != nullptr) observer_->OnHandshakeFailed(peer, reason);
   }
-  size_t request_bytes() const { return memory_.bytes(); }
-  size_t connection_answer_bytes_max() const override { return options_.request_memory_bytes / 4; }
   void OnResumed(const Http2Stream* stream) override { resume_(stream); }
 
  private:
@@ -119,7 +118,7 @@ class Http2Transport final : public Transport {
   const std::string& address() const override { return address_; }
 
   TransportFigures Figures() override {
-    TransportFigures figures{.request_bytes = host_.request_bytes()};
+    TransportFigures figures{.request_bytes = host_.memory().bytes()};
     for (const ConnectionPtr& connection : Connections()) {
       ++figures.connections;
       figures.streams += connection->StreamCount();
@@ -471,7 +470,7 @@ class Http2Transport final : public Transport {
     while (!stop.stop_requested()) {
       never.wait_for(lock, stop, options_.look_every, [] { return false; });
       LookForStalled();
-      host_.memory()->TrimWhenQuiet();
+      host_.memory().TrimWhenQuiet();
       AcceptAll();  // clients that an error kept out
     }
   }

@@ -69,6 +69,9 @@ class Call {
   // Reserves a part of the memory for requests until the call has ended. Returns false if there is
   // no room.
   virtual bool Reserve(size_t bytes) = 0;
+  // Like Reserve, for what the method holds to send it later. Such memory, and messages that the
+  // client has not read, together have a limit for each connection and for all.
+  virtual bool ReserveAnswer(size_t bytes) = 0;
   // Counts the call as refused and not as run. For a method that does nothing and returns an error
   // because of a limit. A failed Reserve does the same.
   virtual void SetRefused(RefusalCause cause) = 0;

@@ -7,16 +7,46 @@
 
 namespace stele::server {
 
-bool RequestMemory::Reserve(size_t bytes) {
-  const size_t now = bytes_.fetch_add(bytes) + bytes;
-  if (now > bytes_max_) {
-    bytes_.fetch_sub(bytes);
+namespace {
+
+// Adds `bytes` to `count`, if the sum is at most `limit`. Returns the sum, or 0.
+size_t AddUpTo(size_t limit, size_t bytes, std::atomic<size_t>* count) {
+  const size_t now = count->fetch_add(bytes) + bytes;
+  if (now <= limit) return now;
+  count->fetch_sub(bytes);
+  return 0;
+}
+
+}  // namespace
+
+size_t RequestMemory::LimitOf(MemoryUse use) const {
+  if (use == MemoryUse::kHealth) return bytes_max_;
+  return bytes_max_ - bytes_max_ / (use == MemoryUse::kSmall ? 64 : 8);
+}
+
+bool RequestMemory::Reserve(size_t bytes, MemoryUse use) {
+  if (bytes == 0) return true;
+  const bool is_answer = use == MemoryUse::kAnswer;
+  if (is_answer && AddUpTo(answer_bytes_max(), bytes, &answer_bytes_) == 0) return false;
+  const size_t now = AddUpTo(LimitOf(use), bytes, &bytes_);
+  if (now == 0) {
+    if (is_answer) answer_bytes_.fetch_sub(bytes);
     return false;
   }
   // Two threads may overwrite each other's value. An approximate peak is enough.
   if (now > recent_most_.load(std::memory_order_relaxed))
     recent_most_.store(now, std::memory_order_relaxed);
   return true;
+}
+
+void RequestMemory::Release(size_t bytes, MemoryUse use) {
+  bytes_.fetch_sub(bytes);
+  if (use == MemoryUse::kAnswer) answer_bytes_.fetch_sub(bytes);
+}
+
+size_t RequestMemory::answer_bytes_left() const {
+  const size_t used = answer_bytes_.load();
+  return used < answer_bytes_max() ? answer_bytes_max() - used : 0;
 }
 
 bool RequestMemory::TrimWhenQuiet() {

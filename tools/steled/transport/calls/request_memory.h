@@ -1,15 +1,25 @@
 // steled/transport/calls/request_memory.h: counts and limits the memory that connections, requests
 // and unread responses use.
 //
-// The server charges memory that clients make it hold, and refuses requests above the limit.
+// The server charges memory that clients make it hold, and refuses requests above the limit. Each
+// use has a limit of its own, so that clients that do not read cannot keep out requests, and large
+// requests cannot keep out small ones and health checks.
 //
 // Threads:   thread-safe; TrimWhenQuiet by one thread.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 namespace stele::server {
+
+enum class MemoryUse : uint8_t {
+  kAnswer,   // unread responses: half of all memory
+  kRequest,  // connections and requests: all but an eighth, together with responses
+  kSmall,    // headers and small requests: all but a 64th
+  kHealth,   // health checks: all
+};
 
 class RequestMemory {
  public:
@@ -21,9 +31,11 @@ class RequestMemory {
   explicit RequestMemory(size_t bytes_max) : bytes_max_(bytes_max) {}
 
   // Charges `bytes`. Returns false, and charges nothing, if there is no room.
-  bool Reserve(size_t bytes);
-  void Release(size_t bytes) { bytes_.fetch_sub(bytes); }
+  bool Reserve(size_t bytes, MemoryUse use);
+  void Release(size_t bytes, MemoryUse use);
   size_t bytes() const { return bytes_.load(); }
+  // The bytes that responses may still use.
+  size_t answer_bytes_left() const;
 
   // Returns free memory to the system if the use was high and has been low for kQuietCalls calls.
   // Otherwise the C library would keep freed small blocks as long as the server runs. Returns true
@@ -31,10 +43,14 @@ class RequestMemory {
   bool TrimWhenQuiet();
 
  private:
+  size_t LimitOf(MemoryUse use) const;
+  size_t answer_bytes_max() const { return bytes_max_ / 2; }
+
   const size_t bytes_max_;
-  std::atomic<size_t> bytes_ = 0;
-  std::atomic<size_t> recent_most_ = 0;  // since the last TrimWhenQuiet
-  size_t most_ = 0;                      // since the last trim
+  std::atomic<size_t> bytes_ = 0;         // of all uses
+  std::atomic<size_t> answer_bytes_ = 0;  // of responses
+  std::atomic<size_t> recent_most_ = 0;   // since the last TrimWhenQuiet
+  size_t most_ = 0;                       // since the last trim
   int quiet_calls_ = 0;
 };
 

@@ -245,7 +245,7 @@ Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost*
     : host_(*host),
       descriptor_(socket->descriptor()),
       peer_(PeerName(descriptor_)),
-      is_charged_(host->ReserveRequestBytes(kConnectionBytes)),
+      is_charged_(host->memory().Reserve(kConnectionBytes, MemoryUse::kRequest)),
       socket_(std::move(socket)) {
   session_ = Callbacks::NewSession(this);
   if (session_ == nullptr) return;  // OnReady closes it
@@ -259,7 +259,8 @@ Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost*
 
 Http2Connection::~Http2Connection() {
   nghttp2_session_del(session_);
-  host_.ReleaseRequestBytes(output_charge_ + (is_charged_ ? kConnectionBytes : 0));
+  host_.memory().Release(output_charge_, MemoryUse::kAnswer);
+  if (is_charged_) host_.memory().Release(kConnectionBytes, MemoryUse::kRequest);
 }
 
 Http2Connection::Ready Http2Connection::OnReady(bool is_ending, std::vector<StreamPtr>* begun) {
@@ -318,7 +319,7 @@ bool Http2Connection::Flush() {
   if (is_lingering_) return true;
   while (true) {
     if (output_offset_ == output_.size()) {
-      host_.ReleaseRequestBytes(std::exchange(output_charge_, 0));
+      host_.memory().Release(std::exchange(output_charge_, 0), MemoryUse::kAnswer);
       if (!FillOutput()) return false;
       written_at_ = std::chrono::steady_clock::now();
     }
@@ -368,7 +369,8 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   }
   size_t kept_bytes = kStreamBytes + stream->path.size();
   for (const auto& [name, value] : stream->metadata) kept_bytes += name.size() + value.size();
-  if (!host_.ReserveRequestBytes(kept_bytes))
+  const bool is_check = host_.IsHealthCheck(stream->path);
+  if (!host_.memory().Reserve(kept_bytes, is_check ? MemoryUse::kHealth : MemoryUse::kSmall))
     return GiveUp(stream, RefusalCause::kMemory, TooManyRequestBytes());
   stream->stream_bytes = kept_bytes;
   stream->http_refusal = HttpRefusal(*stream);
@@ -395,9 +397,8 @@ void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes
   // refused for overload.
   if (const absl::Status status = stream->request.Add(bytes); !status.ok())
     return GiveUp(stream, RefusalCause::kBadRequest, status);
-  if (!host_.ReserveRequestBytes(bytes.size()))
+  if (!ChargeRequest(stream, bytes.size()))
     return GiveUp(stream, RefusalCause::kMemory, TooManyRequestBytes());
-  stream->request_bytes += bytes.size();
   if (stream->request.whole_count() > kWaitingMessagesMax) {
     return GiveUp(
         stream, RefusalCause::kBadRequest,
@@ -440,7 +441,7 @@ void Http2Connection::OnRequestEnd(Http2Stream* stream) {
 void Http2Connection::GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status) {
   if (!stream->has_begun) {
     host_.OnRefused({stream->path, peer_, status.code(), cause});
-    host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));
+    host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
     stream->request.Drop();
   }
   Answer(stream, status);
@@ -476,14 +477,15 @@ bool Http2Connection::ChargeOutput() {
   if (output_.size() < output_charge_) return true;
   const size_t more = std::max(unsent_bytes_, kUnchargedOutputBytes);  // control frames, too
   const size_t bytes = std::min(kOutputBytes, output_.size() + more);
-  if (!host_.ReserveRequestBytes(bytes - output_charge_)) return false;
+  if (!host_.memory().Reserve(bytes - output_charge_, MemoryUse::kAnswer)) return false;
   output_charge_ = bytes;
   return true;
 }
 
 absl::StatusCode Http2Connection::Finish(Http2Stream* stream, const absl::Status& status) {
   const std::lock_guard lock(mutex_);
-  host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));
+  host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
+  ReleaseUnread(std::exchange(stream->answer_bytes, 0));
   stream->is_done = true;
   const absl::Status told = StatusToReturn(*stream, status);
   if (is_closed_) return told.code();
@@ -522,7 +524,7 @@ void Http2Connection::SubmitTrailersOnly(Http2Stream* stream) {
 }
 
 void Http2Connection::RefuseAsHttp(Http2Stream* stream) {
-  host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));
+  host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
   stream->status = Unimplemented("not gRPC");
   stream->has_trailers = false;
   stream->response_begun = true;
@@ -551,9 +553,8 @@ ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t
     const size_t kept = stream->unsent_held > kSmallAnswerBytes ? stream->unsent_held : 0;
     if (stream->unsent_charge > kept) {
       const size_t released = stream->unsent_charge - kept;
-      host_.ReleaseRequestBytes(released);
       stream->unsent_charge = kept;
-      unsent_charge_ -= released;
+      ReleaseUnread(released);
     }
     stream->unsent_offset = 0;
   }

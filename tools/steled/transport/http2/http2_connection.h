@@ -8,7 +8,7 @@
 // Path:      transport -> OnReady -> calls that begin -> methods -> Send, Finish.
 // Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax
 //            and one message unsent per call. Large responses that are not read yet are charged to
-//            the memory for requests.
+//            the memory for requests (calls/request_memory.h).
 // Errors:    a client that violates HTTP/2 is disconnected; one that violates gRPC gets a status.
 // Threads:   thread-safe.
 // Source:    RFC 9113; gRPC over HTTP/2.
@@ -28,6 +28,7 @@
 
 #include "steled/transport/calls/call.h"
 #include "steled/transport/calls/call_places.h"
+#include "steled/transport/calls/request_memory.h"
 #include "steled/transport/http2/http2_stream.h"
 #include "steled/transport/sockets/socket.h"
 
@@ -45,11 +46,8 @@ class ConnectionHost {
   virtual size_t message_bytes_max() const = 0;
   // The trailers of every response, in addition to its status.
   virtual const TransportTrailers& trailers() const = 0;
-  // Reserves a part of the memory for requests. Returns false if there is no room.
-  virtual bool ReserveRequestBytes(size_t bytes) = 0;
-  virtual void ReleaseRequestBytes(size_t bytes) = 0;
-  // The part of that memory that the responses of one connection may use.
-  virtual size_t connection_answer_bytes_max() const = 0;
+  virtual bool IsHealthCheck(std::string_view path) const = 0;
+  virtual RequestMemory& memory() = 0;
   // A paused call may continue. Called under the connection's lock.
   virtual void OnResumed(const Http2Stream* stream) = 0;
   // These two are reported as to a CallObserver.
@@ -76,6 +74,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   static constexpr size_t kPaceShare = 16;
   // A client that reads less than this from a stream within the stall timeout does not read it.
   static constexpr size_t kReadBytesMin = size_t{16} << 10;
+  // Requests up to this size have a part of the memory that larger ones cannot use.
+  static constexpr size_t kSmallRequestBytes = size_t{16} << 10;
 
   using StreamPtr = std::shared_ptr<Http2Stream>;
 
@@ -139,6 +139,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // For the call on `stream`, as documented in call.h.
   bool Send(Http2Stream* stream, std::string framed, bool is_last);
   bool Reserve(Http2Stream* stream, size_t bytes);
+  bool ReserveAnswer(Http2Stream* stream, size_t bytes);
   bool Receive(Http2Stream* stream, std::string* message);
   bool CanSend(const Http2Stream& stream) const;
   bool CanReceive(const Http2Stream& stream) const;
@@ -165,6 +166,13 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
 
   void OnPing(const nghttp2_ping& ping);
   void ResumeIfDue(Http2Stream* stream);
+  // True if Send does not wait.
+  bool HasRoom(const Http2Stream& stream) const;
+  bool IsPauseOver(const Http2Stream& stream) const;
+  // Reserves memory for responses. The connection can have as much as is left for others. Its first
+  // response, and small ones, can have all that is left. Returns false if there is no room.
+  bool ReserveUnread(size_t bytes);
+  void ReleaseUnread(size_t bytes);
   // Returns false if there is no room for a response of this size.
   bool ChargeAnswer(Http2Stream* stream, size_t bytes);
   // Charges output_ and its growth. Returns false if there is no room: then output_ stays small,
@@ -173,6 +181,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void DropUnsent(Http2Stream* stream);
   void OnRequestHeaders(Http2Stream* stream);
   void OnRequestBytes(Http2Stream* stream, std::string_view bytes);
+  // Charges bytes of a request. Returns false if there is no room.
+  bool ChargeRequest(Http2Stream* stream, size_t bytes);
   void NotePace(Http2Stream* stream, size_t bytes);
   void OnRequestEnd(Http2Stream* stream);
   void BeginCall(Http2Stream* stream);
@@ -209,7 +219,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   size_t output_offset_ = 0;
   size_t output_charge_ = 0;  // reserved of the memory for requests
   size_t unsent_bytes_ = 0;   // of all streams
-  size_t unsent_charge_ = 0;  // likewise
+  size_t unread_charge_ = 0;  // reserved for their responses
   // unsent_bytes_ decreased, all output was sent, a stream was closed, or the client has read the
   // announcement of the end.
   std::condition_variable room_;

@@ -6,11 +6,17 @@
 #include "steled/transport/http2/http2_connection.h"
 
 namespace stele::server {
+namespace {
+
+constexpr size_t kUsualMessageBytes = 2 * kUnsentBytesMax;
+constexpr size_t kSmallMessageBytes = size_t{16} << 10;
+
+}  // namespace
 
 bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last) {
   WritePrefix(&framed);
   std::unique_lock lock(mutex_);
-  const auto is_free = [stream] { return stream->CanSend(); };
+  const auto is_free = [this, stream] { return HasRoom(*stream); };
   if (!stream->deadline.has_value()) {
     stream->changed.wait(lock, is_free);
   } else {
@@ -38,7 +44,23 @@ bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last
 
 bool Http2Connection::Reserve(Http2Stream* stream, size_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (!host_.ReserveRequestBytes(bytes)) return false;
+  if (!host_.memory().Reserve(bytes, MemoryUse::kRequest)) return false;
+  stream->request_bytes += bytes;
+  return true;
+}
+
+bool Http2Connection::ReserveAnswer(Http2Stream* stream, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!ReserveUnread(bytes)) return false;
+  stream->answer_bytes += bytes;
+  return true;
+}
+
+bool Http2Connection::ChargeRequest(Http2Stream* stream, size_t bytes) {
+  MemoryUse use = MemoryUse::kRequest;
+  if (stream->request_bytes + bytes <= kSmallRequestBytes)
+    use = host_.IsHealthCheck(stream->path) ? MemoryUse::kHealth : MemoryUse::kSmall;
+  if (!host_.memory().Reserve(bytes, use)) return false;
   stream->request_bytes += bytes;
   return true;
 }
@@ -64,23 +86,44 @@ bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
   return false;
 }
 
+bool Http2Connection::ReserveUnread(size_t bytes) {
+  const bool is_in_share = unread_charge_ == 0 || bytes <= kSmallMessageBytes ||
+                           unread_charge_ + bytes <= host_.memory().answer_bytes_left();
+  if (!is_in_share || !host_.memory().Reserve(bytes, MemoryUse::kAnswer)) return false;
+  unread_charge_ += bytes;
+  return true;
+}
+
+void Http2Connection::ReleaseUnread(size_t bytes) {
+  unread_charge_ -= bytes;
+  host_.memory().Release(bytes, MemoryUse::kAnswer);
+}
+
 bool Http2Connection::ChargeAnswer(Http2Stream* stream, size_t bytes) {
   const size_t held = stream->unsent_held + bytes;
   if (held > kSmallAnswerBytes) {
     const size_t more = held - stream->unsent_charge;
-    const bool fits =
-        unsent_charge_ == 0 || unsent_charge_ + more <= host_.connection_answer_bytes_max();
-    if (!fits || !host_.ReserveRequestBytes(more)) return false;
-    unsent_charge_ += more;
+    if (!ReserveUnread(more)) return false;
     stream->unsent_charge += more;
   }
   stream->unsent_held = held;
   return true;
 }
 
+// While memory is scarce, a call sends its next message only once the client has read all before.
+bool Http2Connection::HasRoom(const Http2Stream& stream) const {
+  if (stream.IsStopped() || stream.unsent_bytes == 0) return true;
+  return stream.unsent_bytes <= kUnsentBytesMax &&
+         unread_charge_ + kUsualMessageBytes <= host_.memory().answer_bytes_left();
+}
+
 bool Http2Connection::CanSend(const Http2Stream& stream) const {
   const std::lock_guard lock(mutex_);
-  return stream.CanSend();
+  return HasRoom(stream);
+}
+
+bool Http2Connection::IsPauseOver(const Http2Stream& stream) const {
+  return stream.pause == PauseKind::kForRoom ? HasRoom(stream) : stream.CanReceive();
 }
 
 bool Http2Connection::CanReceive(const Http2Stream& stream) const {
@@ -95,7 +138,7 @@ void Http2Connection::Pause(Http2Stream* stream, PauseKind kind) {
 }
 
 void Http2Connection::ResumeIfDue(Http2Stream* stream) {
-  if (stream->pause == PauseKind::kNone || !stream->IsPauseOver()) return;
+  if (stream->pause == PauseKind::kNone || !IsPauseOver(*stream)) return;
   stream->pause = PauseKind::kNone;
   host_.OnResumed(stream);
 }
@@ -105,13 +148,13 @@ void Http2Connection::DropUnsent(Http2Stream* stream) {
   stream->unsent_offset = 0;
   unsent_bytes_ -= std::exchange(stream->unsent_bytes, 0);
   stream->unsent_held = 0;
-  unsent_charge_ -= stream->unsent_charge;
-  host_.ReleaseRequestBytes(std::exchange(stream->unsent_charge, 0));
+  ReleaseUnread(std::exchange(stream->unsent_charge, 0));
 }
 
 void Http2Connection::ReleaseStream(Http2Stream* stream) {
-  host_.ReleaseRequestBytes(std::exchange(stream->stream_bytes, 0));
-  if (!stream->has_begun) host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));
+  size_t bytes = std::exchange(stream->stream_bytes, 0);
+  if (!stream->has_begun) bytes += std::exchange(stream->request_bytes, 0);
+  host_.memory().Release(bytes, MemoryUse::kRequest);
 }
 
 }  // namespace stele::server

@@ -47,6 +47,7 @@ struct Http2Stream {
   MessageSplitter request;
   size_t stream_bytes = 0;   // reserved of the memory for requests, until the stream is closed
   size_t request_bytes = 0;  // likewise, until the method is done
+  size_t answer_bytes = 0;   // likewise, for what the method holds to send it later
   size_t paced_bytes = 0;    // received since waits_since
   std::chrono::steady_clock::time_point waits_since;  // for kPaceBytes, until the method begins
   bool request_ended = false;
@@ -75,12 +76,8 @@ struct Http2Stream {
 
   // True if its method must end.
   bool IsStopped() const { return is_closed || is_ending; }
-  // True if Send does not wait.
-  bool CanSend() const { return IsStopped() || unsent_bytes <= kUnsentBytesMax; }
   // True if Receive does not wait.
   bool CanReceive() const { return IsStopped() || request_ended || request.whole_count() > 0; }
-  // True if its method can continue.
-  bool IsPauseOver() const { return pause == PauseKind::kForRoom ? CanSend() : CanReceive(); }
 
   std::condition_variable changed;  // messages arrived, bytes were sent, or it was closed
   std::stop_source stop;

@@ -42,6 +42,11 @@ class ServedCall final : public Call {
     if (!is_reserved) SetRefused(RefusalCause::kMemory);
     return is_reserved;
   }
+  bool ReserveAnswer(size_t bytes) override {
+    const bool is_reserved = connection_->ReserveAnswer(stream_.get(), bytes);
+    if (!is_reserved) SetRefused(RefusalCause::kMemory);
+    return is_reserved;
+  }
   void SetRefused(RefusalCause cause) override { refusal_ = cause; }
   bool Receive(std::string* message) override {
     if (!connection_->Receive(stream_.get(), message)) return false;
