@@ -155,9 +155,10 @@ struct WriteOptions {
   std::string idempotency_token = {};
 
   // Ends the write with Cancelled if stop is requested before it commits. Checked periodically
-  // while the write is throttled and while it reads a row. If memory is full, the check may wait
-  // for the end of a flush. A cancelled write or BulkApply entry has no effect, except that a
-  // remote database may have applied it. Default: never.
+  // while the write is throttled, while it waits for a bulk load or a drop to be installed, and
+  // while it reads a row. If memory is full, the check may wait for the end of a flush. A cancelled
+  // write or BulkApply entry has no effect, except that a remote database may have applied it.
+  // Default: never.
   std::stop_token stop = {};
 
   // Like `stop`, but with DeadlineExceeded after this time. Not set: never.

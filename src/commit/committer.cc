@@ -4,8 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/cord.h"
-#include "base/coding.h"
 #include "base/status.h"
 #include "mutation/batch.h"
 
@@ -49,27 +47,7 @@ class GroupRows {
   size_t bytes_ = 0;
 };
 
-constexpr char kPausedTable[] = "stele/paused_table";  // a payload of a status
-
-absl::Status RefusedByPause(uint32_t table_id) {
-  absl::Status refused =
-      Aborted("writes of the table are paused while a load or a drop is installed");
-  std::string encoded;
-  AppendVarint(encoded, table_id);
-  refused.SetPayload(kPausedTable, absl::Cord(encoded));
-  return refused;
-}
-
 }  // namespace
-
-std::optional<uint32_t> PausedTable(const absl::Status& refused) {
-  const absl::optional<absl::Cord> payload = refused.GetPayload(kPausedTable);
-  if (!payload.has_value()) return std::nullopt;
-  const std::string encoded(*payload);
-  uint32_t table_id = 0;
-  ByteReader(encoded).ReadVarint32(&table_id);
-  return table_id;
-}
 
 struct Committer::Waiter {
   CommitRequest request;
@@ -130,22 +108,15 @@ void Committer::Enqueue(Waiter* waiter) {
 
 absl::Status Committer::PauseWrites(uint32_t table_id,
                                     const std::function<absl::Status()>& section) {
+  const uint64_t request = pauses_.Request();
   bool begun = false;
   while (!begun) {
-    {
-      MutexLock lock(mutex_);
-      while (!MayPause(table_id)) resumed_.Wait(mutex_);
-    }
+    pauses_.AwaitTurn(table_id, request);
     STELE_RETURN_IF_ERROR(RunExclusive([&]() -> absl::Status {
-      {
-        MutexLock lock(mutex_);
-        // Another pause began meanwhile.
-        if (!MayPause(table_id)) return absl::OkStatus();
-      }
+      // Another pause began meanwhile.
+      if (!pauses_.MayBegin(table_id, request)) return absl::OkStatus();
       STELE_RETURN_IF_ERROR(section());
-      MutexLock lock(mutex_);
-      paused_.insert(table_id);
-      pause_count_.fetch_add(1, std::memory_order_relaxed);
+      pauses_.Begin(table_id);
       begun = true;
       return absl::OkStatus();
     }));
@@ -153,53 +124,14 @@ absl::Status Committer::PauseWrites(uint32_t table_id,
   return absl::OkStatus();
 }
 
-bool Committer::MayPause(uint32_t table_id) const {
-  return !paused_.contains(table_id) && !held_back_.contains(table_id);
-}
-
-void Committer::ResumeWrites(uint32_t table_id) {
-  MutexLock lock(mutex_);
-  paused_.erase(table_id);
-  pause_count_.fetch_sub(1, std::memory_order_relaxed);
-  resumed_.SignalAll();
-}
-
-void Committer::DeferPauses(uint32_t table_id) {
-  MutexLock lock(mutex_);
-  ++held_back_[table_id];
-}
-
-void Committer::AllowPauses(uint32_t table_id) {
-  MutexLock lock(mutex_);
-  const auto it = held_back_.find(table_id);
-  if (--it->second > 0) return;
-  held_back_.erase(it);
-  resumed_.SignalAll();
-}
-
-bool Committer::AwaitResume(uint32_t table_id, std::chrono::nanoseconds timeout) {
-  MutexLock lock(mutex_);
-  if (paused_.contains(table_id)) resumed_.WaitFor(mutex_, timeout);
-  return !paused_.contains(table_id);
-}
-
-absl::Status Committer::CheckPauses(const CommitRequest& request) const {
-  if (pause_count_.load(std::memory_order_relaxed) == 0) return absl::OkStatus();
-  MutexLock lock(mutex_);
+absl::Status Committer::CheckPausesOf(const CommitRequest& request) const {
+  if (!pauses_.HasPauses()) return absl::OkStatus();
+  std::vector<uint32_t> tables;  // rows of one table are usually contiguous
   BatchReader reader(request.batch);
   for (RowOps row; reader.NextRow(&row);) {
-    if (!paused_.contains(row.table_id())) continue;
-    EventCounts::Add(state_->event_counts().pause_refusals);
-    return RefusedByPause(row.table_id());
+    if (tables.empty() || tables.back() != row.table_id()) tables.push_back(row.table_id());
   }
-  return absl::OkStatus();
-}
-
-absl::Status Committer::CheckPause(uint32_t table_id) const {
-  MutexLock lock(mutex_);
-  if (!paused_.contains(table_id)) return absl::OkStatus();
-  EventCounts::Add(state_->event_counts().pause_refusals);
-  return RefusedByPause(table_id);
+  return CheckPauses(std::move(tables));
 }
 
 void Committer::Lead(Waiter* leader) {
@@ -301,7 +233,7 @@ void Committer::CommitGroup(const std::vector<Waiter*>& group) {
   uint64_t sequence = last_sequence_;
   for (Waiter* waiter : group) {
     waiter->status = !poisoned.ok() ? poisoned : Admit(waiter->request);
-    if (waiter->status.ok()) waiter->status = CheckPauses(waiter->request);
+    if (waiter->status.ok()) waiter->status = CheckPausesOf(waiter->request);
     if (!waiter->status.ok()) continue;
     SetBatchClock(&waiter->request.batch, commit_time, waiter->request.token_stamp);
     records.push_back({.sequence = ++sequence, .payload = waiter->request.batch});
@@ -395,8 +327,13 @@ void Committer::FreezeFullMemtables() {
 }
 
 void Committer::Close() {
+  {
+    MutexLock lock(mutex_);
+    closed_ = true;
+  }
+  // Afterwards, so that a pause that waited for its turn finds the queue closed.
+  pauses_.Close();
   MutexLock lock(mutex_);
-  closed_ = true;
   if (queue_.empty()) return;
   // Writers in the queue still get their turn. An exclusive section, which is never run, marks the
   // end of the queue.

@@ -20,22 +20,21 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "base/mutex.h"
 #include "commit/row_watches.h"
 #include "commit/table_changes.h"
+#include "commit/table_pauses.h"
 #include "state/database_clock.h"
 #include "state/engine_state.h"
 #include "wal/commit_log.h"
@@ -48,10 +47,6 @@ struct RowCondition {
   RowWatches::Watch watch;
   uint64_t sequence = 0;
 };
-
-// Returns the table whose pause refused a commit; nullopt if the commit was refused for another
-// reason.
-std::optional<uint32_t> PausedTable(const absl::Status& refused);
 
 struct CommitRequest {
   std::string batch;  // encoded (mutation/batch.h)
@@ -76,8 +71,8 @@ class Committer {
   Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, Limits limits);
 
   // Returns Aborted if the batch is stale: the caller must build it again. If a pause refused it
-  // (PausedTable), the caller first waits for the end of the pause. Other errors are the result of
-  // the write. Inside an exclusive section it commits at once.
+  // (TablesOfPausedWrite), the caller first waits for the end of the pause. Other errors are the
+  // result of the write. Inside an exclusive section it commits at once.
   absl::Status Commit(CommitRequest request);
   // Runs `section` like a commit: no other write runs concurrently, and all writes queued before it
   // are done. The section may commit. It must not run another section, and must not take a row
@@ -87,25 +82,23 @@ class Committer {
   // Never waits, so a thread that writers wait for may call it.
   bool RunExclusiveIfIdle(const std::function<absl::Status()>& section);
   // Pauses the writes of one table until ResumeWrites: commits to it are refused. Writes of other
-  // tables continue. First waits for the end of an earlier pause of the table, and for the writers
-  // that it held back. Then runs `section` as an exclusive section, which begins the pause; if it
-  // fails, there is no pause.
+  // tables continue. First waits for the end of an earlier pause of the table, and for writes that
+  // were refused before (commit/table_pauses.h). Then runs `section` as an exclusive section, which
+  // begins the pause; if it fails, there is no pause.
   absl::Status PauseWrites(uint32_t table_id, const std::function<absl::Status()>& section);
-  void ResumeWrites(uint32_t table_id);
-  // For a writer that a pause of the table refused. Between DeferPauses and AllowPauses no other
-  // pause of the table begins, so that the writer can commit. Several writers may do so at once.
-  void DeferPauses(uint32_t table_id);
-  void AllowPauses(uint32_t table_id);
-  // Waits for the end of the table's pause, for about `timeout` at most. True if it is over.
-  bool AwaitResume(uint32_t table_id, std::chrono::nanoseconds timeout);
+  void ResumeWrites(uint32_t table_id) { pauses_.End(table_id); }
+  // For writes that wait for the end of a pause.
+  TablePauses& pauses() { return pauses_; }
   // Later calls, and calls that wait, return FailedPrecondition. Returns when no leader is active.
   void Close();
 
   // True on the thread that runs an exclusive section.
   bool IsInSection() const;
-  // Returns an error if the table is paused. Inside an exclusive section no pause begins, so OK
-  // stays true until its end.
-  absl::Status CheckPause(uint32_t table_id) const;
+  // Returns an error if one of the write's tables is paused (TablePauses::Check). Inside an
+  // exclusive section no pause begins, so OK stays true until its end.
+  absl::Status CheckPauses(std::vector<uint32_t> tables) const {
+    return pauses_.Check(std::move(tables));
+  }
 
   // A writer reads this number before the schema and rows that it uses, so that a change in between
   // is detected.
@@ -137,8 +130,7 @@ class Committer {
   void Lead(Waiter* leader);
   std::vector<Waiter*> TakeGroup(Waiter* leader);
   void CommitGroup(const std::vector<Waiter*>& group);
-  bool MayPause(uint32_t table_id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status CheckPauses(const CommitRequest& request) const;
+  absl::Status CheckPausesOf(const CommitRequest& request) const;
   absl::Status Admit(const CommitRequest& request) const;
   absl::Status CheckTables(const CommitRequest& request) const;
   absl::Status Apply(uint64_t sequence, std::string_view batch, int64_t commit_time);
@@ -151,6 +143,7 @@ class Committer {
   const Limits limits_;
   TableChanges changes_;
   RowWatches row_watches_;
+  TablePauses pauses_;
   // The thread that runs an exclusive section. Relaxed, since only that thread compares it with
   // itself.
   std::atomic<std::thread::id> section_thread_{};
@@ -161,14 +154,6 @@ class Committer {
   bool needed_segment_ = false;
   mutable Mutex mutex_;
   std::deque<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);
-  // The paused tables. A pause begins in the commit order, so only the leader adds one.
-  std::set<uint32_t> paused_ ABSL_GUARDED_BY(mutex_);
-  // The size of paused_. Relaxed, because only the leader reads it, and only the leader adds.
-  std::atomic<size_t> pause_count_{0};
-  // By table: the number of writers that hold off its next pause, if there are any.
-  std::map<uint32_t, size_t> held_back_ ABSL_GUARDED_BY(mutex_);
-  // Signalled when a pause ends, and when the last writer stops holding one off.
-  CondVar resumed_;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status poison_ ABSL_GUARDED_BY(mutex_);
   absl::Status append_failure_ ABSL_GUARDED_BY(mutex_);

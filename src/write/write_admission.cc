@@ -30,43 +30,16 @@ bool MayStop(const WriteOptions& options) {
   return options.stop.stop_possible() || options.deadline.has_value();
 }
 
-// The pauses of tables (Committer::PauseWrites) that a write waits for between its attempts. During
-// these waits the write holds no row latch and is not admitted as a large write. While this object
-// exists, no other pause of these tables begins, so that a stream of loads and drops does not
-// starve the write.
-class PauseWaits {
- public:
-  explicit PauseWaits(Committer* committer) : committer_(*committer) {}
-  ~PauseWaits() {
-    for (const uint32_t table_id : tables_) committer_.AllowPauses(table_id);
-  }
-  PauseWaits(const PauseWaits&) = delete;
-  PauseWaits& operator=(const PauseWaits&) = delete;
-
-  // Call when an attempt returned `refused`. Returns true if a pause refused it.
-  bool NoteRefusal(const absl::Status& refused) {
-    const std::optional<uint32_t> table_id = PausedTable(refused);
-    if (!table_id.has_value()) return false;
-    committer_.DeferPauses(*table_id);
-    tables_.push_back(*table_id);
-    return true;
-  }
-
-  // Waits for the end of the pause that was noted last. Returns Cancelled or DeadlineExceeded if no
-  // caller waits for the write any more.
-  absl::Status AwaitResume(const WriteOptions& options) {
-    const std::chrono::nanoseconds every =
-        MayStop(options) ? kAwaitedCheckEvery : kResumeCheckEvery;
-    do {
-      STELE_RETURN_IF_ERROR(CheckAwaited(options));
-    } while (!committer_.AwaitResume(tables_.back(), every));
-    return absl::OkStatus();
-  }
-
- private:
-  Committer& committer_;
-  std::vector<uint32_t> tables_;
-};
+// Waits until none of the claimed tables is paused. Returns Cancelled or DeadlineExceeded if no
+// caller waits for the write any more. The write holds no row latch meanwhile, and is not admitted
+// as a large write.
+absl::Status AwaitEndOfPauses(TablePauses::Claim* claim, const WriteOptions& options) {
+  const std::chrono::nanoseconds every = MayStop(options) ? kAwaitedCheckEvery : kResumeCheckEvery;
+  do {
+    STELE_RETURN_IF_ERROR(CheckAwaited(options));
+  } while (!claim->AwaitEnd(every));
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -97,12 +70,15 @@ WriteAdmission::WriteAdmission(const Parts& parts, const EngineSizes& sizes, boo
 absl::Status WriteAdmission::Attempt(uint64_t bytes, const WriteOptions& options,
                                      AttemptWrite attempt,
                                      const WriteGate::FreesSpace& frees_space) {
-  PauseWaits pauses(parts_.committer);
+  TablePauses::Claim claim(&parts_.committer->pauses());
   int attempts = 0;
   while (true) {
     const absl::Status status = AttemptInTurn(bytes, options, attempt, frees_space, &attempts);
-    if (!pauses.NoteRefusal(status)) return status;
-    STELE_RETURN_IF_ERROR(pauses.AwaitResume(options));
+    const std::vector<uint32_t> tables = TablesOfPausedWrite(status);
+    if (tables.empty()) return status;
+    claim.Add(tables);
+    EventCounts::Add(parts_.state->event_counts().pause_refusals);
+    STELE_RETURN_IF_ERROR(AwaitEndOfPauses(&claim, options));
   }
 }
 
@@ -120,9 +96,11 @@ absl::Status WriteAdmission::AttemptInTurn(uint64_t bytes, const WriteOptions& o
   if (hold.is_alone()) *attempts = std::max(*attempts, kOptimisticAttempts);
   while (*attempts < kAttemptsMax) {
     STELE_RETURN_IF_ERROR(CheckAwaited(options));
-    const absl::Status status = attempt(ModeOf((*attempts)++));
+    const absl::Status status = attempt(ModeOf(*attempts));
+    if (!TablesOfPausedWrite(status).empty()) return status;
+    ++*attempts;
     if (MadeRoomFor(status, frees_space) || FlushedForRoom(status, options)) continue;
-    if (status.code() != absl::StatusCode::kAborted || PausedTable(status)) return status;
+    if (status.code() != absl::StatusCode::kAborted) return status;
   }
   return Aborted("the rows or the schema kept changing under the write; try again");
 }

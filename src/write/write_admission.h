@@ -90,7 +90,8 @@ class WriteAdmission {
 
  private:
   WritePressure Pressure() const;
-  // Repeats attempts until one is not refused, or a pause refuses one.
+  // Repeats attempts until one is not refused, or a pause refuses one. Refusals by pauses do not
+  // count as attempts: their number is bounded (commit/table_pauses.h).
   absl::Status AttemptInTurn(uint64_t bytes, const WriteOptions& options, AttemptWrite attempt,
                              const WriteGate::FreesSpace& frees_space, int* attempts);
   uint64_t WriteMemoryBytes() const { return parts_.memory->PortionOf(sizes_.write_memory_bytes); }

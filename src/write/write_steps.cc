@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/invariant.h"
 #include "base/status.h"
@@ -124,8 +125,9 @@ absl::Status WriteSteps::CommitBatch(BatchWriter* writer, WriteContext context,
 absl::StatusOr<bool> WriteSteps::MayFree(std::span<const WriteEntry> entries) const {
   if (std::none_of(entries.begin(), entries.end(), IsFreeable)) return false;
   if (!parts_.committer->IsInSection()) return false;
-  for (const WriteEntry& entry : entries)
-    STELE_RETURN_IF_ERROR(parts_.committer->CheckPause(entry.table_id));
+  std::vector<uint32_t> tables;
+  for (const WriteEntry& entry : entries) tables.push_back(entry.table_id);
+  STELE_RETURN_IF_ERROR(parts_.committer->CheckPauses(std::move(tables)));
   return true;
 }
 

@@ -644,7 +644,19 @@ plant(
 plant(
     "commit", ["unit_db --gtest_filter=Load*Writ*"], "src/commit/committer.cc",
     ("writers continue on a table behind a commit barrier (engine rules 1, 2)",
-     "if (!paused_.contains(row.table_id())) continue;", "continue;"),
+     "return CheckPauses(std::move(tables));", "return absl::OkStatus();"),
+    ("a pause that waits when the database is closed hangs", "  pauses_.Close();\n", ""),
+)
+plant(
+    "commit", ["unit_commit", "unit_db --gtest_filter=PausedBatches*"], "src/commit/table_pauses.cc",
+    ("a write claims only the table that is paused",
+     "return is_paused ? RefusedByPause(tables) : absl::OkStatus();",
+     "std::erase_if(tables, [this](uint32_t table_id) { mutex_.AssertHeld(); return !paused_.contains(table_id); });\n"
+     "  return is_paused ? RefusedByPause(tables) : absl::OkStatus();"),
+    ("pauses that wait come before writes that were refused meanwhile",
+     "if (it != claims_.end()) it->second.pause_ended = ++last_number_;", ""),
+    ("later claims delay a pause", "> std::max(request, claims.pause_ended)", "> UINT64_MAX - 1"),
+    ("a claim outlasts its write", "    it->second.numbers.erase(number_);\n", ""),
 )
 
 SEQUENCES = ["crash_test --gtest_filter=ShortSequences*"]
