@@ -267,6 +267,10 @@ void Committer::CommitGroup(const std::vector<Waiter*>& group) {
   }
   state_->Publish(sequence);
   NoteWrites(records);
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (members[i]->request.committed != nullptr)
+      *members[i]->request.committed = records[i].sequence;
+  }
   commits_.fetch_add(members.size(), std::memory_order_relaxed);
   FreezeFullMemtables();
 }

@@ -57,6 +57,7 @@ struct CommitRequest {
   std::vector<RowCondition> conditions;
   std::optional<RowCondition> token;  // for the token's row, which `batch` writes
   size_t token_stamp = 0;             // the position of its timestamp (SetBatchClock)
+  uint64_t* committed = nullptr;      // if not null, receives the sequence of the commit
 };
 
 class Committer {

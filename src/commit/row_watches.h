@@ -14,7 +14,7 @@
 // How:       a watch begins, then its writer takes a read point. The commit leader publishes a
 //            sequence, then records it here. All four steps are sequentially consistent, so a
 //            commit that finds no watch of the row has published before the read point was taken.
-// Threads:   thread-safe. Note and Watch::WrittenAfter are for the commit leader.
+// Threads:   thread-safe. Note and EndNote are for the commit leader.
 #pragma once
 
 #include <array>
@@ -77,7 +77,8 @@ class RowWatches {
     uint32_t table_id() const { return row_->first.table_id; }
     std::string_view row_key() const { return row_->first.row_key; }
     // True if a commit after `sequence` wrote the row. `sequence` must be the sequence of a read
-    // since the watch began.
+    // since the watch began, or of a commit that wrote the row since then. Exact for the commit
+    // leader; other threads may call it too, but may miss the commit in progress.
     bool WrittenAfter(uint64_t sequence) const;
 
     // For RowWatches.

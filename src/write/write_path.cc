@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,29 +15,76 @@ namespace {
 constexpr size_t kSharedBatchBytes = size_t{512} << 10;
 constexpr size_t kSharedBatchRows = 4096;
 
+// The token of one call, which may commit several batches. Reads the token's row once, and again
+// only after a commit of another call wrote it.
+class CallToken {
+ public:
+  // Both must outlive it.
+  CallToken(const WriteSteps* steps, const WriteOptions* options)
+      : steps_(*steps), options_(*options) {}
+
+  // Call before each attempt to commit.
+  absl::Status Find() {
+    if (is_found_ && !WasWrittenByOthers()) return absl::OkStatus();
+    is_found_ = false;
+    STELE_ASSIGN_OR_RETURN(state_, steps_.FindToken(options_));
+    is_found_ = true;
+    return absl::OkStatus();
+  }
+  // True if the entry was applied before this call, or by another call.
+  bool Covers(uint64_t entry) const { return CoverEntry(state_.entries, entry); }
+  bool CoversAny() const { return !state_.entries.empty(); }
+  // The condition of the next batch; nullopt: the call has no token.
+  std::optional<RowCondition> Condition() const {
+    if (!state_.unchanged.has_value()) return std::nullopt;
+    const RowWatches::Watch& row = state_.unchanged->watch;
+    return RowCondition{.watch = steps_.WatchRow(row.table_id(), row.row_key()),
+                        .sequence = state_.unchanged->sequence};
+  }
+  // `sequence` is that of the call's own commit, which wrote the token's row.
+  void NoteCommit(uint64_t sequence) {
+    if (state_.unchanged.has_value()) state_.unchanged->sequence = sequence;
+  }
+
+ private:
+  bool WasWrittenByOthers() const {
+    return state_.unchanged.has_value() &&
+           state_.unchanged->watch.WrittenAfter(state_.unchanged->sequence);
+  }
+
+  const WriteSteps& steps_;
+  const WriteOptions& options_;
+  bool is_found_ = false;
+  TokenState state_;  // without the call's own batches, which it does not try again
+};
+
 // One attempt. Aborted: repeat it. `entry` is the index in the call, if it is one of several.
 absl::Status TryTogether(const WriteSteps& steps, AttemptMode mode,
                          std::span<const WriteEntry> entries, int64_t now,
-                         const WriteOptions& options, uint64_t entry) {
+                         const WriteOptions& options, uint64_t entry, CallToken* token) {
   if (entries.empty()) return absl::OkStatus();
   bool is_repeat = false;
   STELE_RETURN_IF_ERROR(steps.RunPart(mode, [&]() -> absl::Status {
-    STELE_ASSIGN_OR_RETURN(TokenState used, steps.FindToken(options));
-    is_repeat = used.Covering(entry) != nullptr;
+    STELE_RETURN_IF_ERROR(token->Find());
+    is_repeat = token->Covers(entry);
     if (is_repeat) return absl::OkStatus();
+    uint64_t sequence = 0;
     WriteContext context = steps.TakeContext(now);
-    context.token = std::move(used.unchanged);
+    context.token = token->Condition();
     context.use = {.entries = {{entry, entry + 1}}};
+    context.committed = &sequence;
     STELE_ASSIGN_OR_RETURN(const GcFencePlan plan, PlanGcFences(*context.view, entries));
     STELE_ASSIGN_OR_RETURN(const RowLatches::Guard hold,
                            steps.LatchRows(mode, plan.row_keys(), options));
-    return steps.CommitEntries(std::move(context), entries, plan, options, {});
+    STELE_RETURN_IF_ERROR(steps.CommitEntries(std::move(context), entries, plan, options, {}));
+    token->NoteCommit(sequence);
+    return absl::OkStatus();
   }));
   return is_repeat ? steps.SyncIfRequested(options) : absl::OkStatus();
 }
 
 absl::Status ApplyAt(const WritePath::Parts& parts, std::span<const WriteEntry> entries,
-                     int64_t now, const WriteOptions& options, uint64_t entry) {
+                     int64_t now, const WriteOptions& options, uint64_t entry, CallToken* token) {
   uint64_t bytes = 0;
   for (const WriteEntry& written : entries) bytes += BytesOf(*written.mutation);
   const auto frees_space = [entries] {
@@ -44,7 +92,7 @@ absl::Status ApplyAt(const WritePath::Parts& parts, std::span<const WriteEntry> 
                        [](const WriteEntry& written) { return OnlyDeletes(*written.mutation); });
   };
   const auto attempt = [&](AttemptMode mode) {
-    return TryTogether(*parts.steps, mode, entries, now, options, entry);
+    return TryTogether(*parts.steps, mode, entries, now, options, entry, token);
   };
   return parts.admission->Attempt(bytes, options, attempt, frees_space);
 }
@@ -65,7 +113,6 @@ TokenUse UseOf(const std::vector<size_t>& members) {
 struct SharedBatch {
   size_t begin = 0;
   size_t end = 0;
-  TokenState done = {};  // the entries that were applied before; they are left out
   BatchWriter writer = {};
   WriteContext context = {};
   std::vector<size_t> members = {};          // the entries in the batch
@@ -82,7 +129,8 @@ class BulkWriter {
         table_id_(table_id),
         mutations_(mutations),
         options_(options),
-        now_(parts.clock->Now()) {}
+        now_(parts.clock->Now()),
+        token_(parts.steps, &options) {}
 
   std::vector<FailedMutation> Run() {
     for (size_t next = 0; next < mutations_.size();) {
@@ -102,23 +150,23 @@ class BulkWriter {
   // Applies a mutation that needs a fence, or that is large.
   void ApplyAlone(size_t index) {
     const WriteEntry entry{.table_id = table_id_, .mutation = &mutations_[index]};
-    const absl::Status status = ApplyAt(parts_, std::span(&entry, 1), now_, options_, index);
+    const absl::Status status =
+        ApplyAt(parts_, std::span(&entry, 1), now_, options_, index, &token_);
     if (!status.ok()) failed_.push_back({.index = index, .status = status});
   }
 
   // Builds the batch, also again after a refusal. Releases the view, since a writer that waits must
   // not hold one. Returns an error if the token could not be looked up; the members are then the
   // entries that would have been written.
-  absl::Status Make(SharedBatch* batch) const {
+  absl::Status Make(SharedBatch* batch) {
     *batch = {.begin = batch->begin};
-    absl::StatusOr<TokenState> found = steps_.FindToken(options_);
-    if (found.ok()) batch->done = *std::move(found);
+    const absl::Status found = token_.Find();
     batch->context = steps_.TakeContext(now_);
     Encode(batch);
     batch->context.view.reset();
-    batch->context.token = std::move(batch->done.unchanged);
+    batch->context.token = token_.Condition();
     batch->context.use = UseOf(batch->members);
-    return found.status();
+    return found;
   }
 
   // Encodes consecutive mutations. Stops before one that needs a separate batch.
@@ -130,7 +178,7 @@ class BulkWriter {
     for (i = batch->begin; i < mutations_.size(); ++i) {
       if (batch->members.size() >= kSharedBatchRows || batch->writer.bytes() >= kSharedBatchBytes)
         break;
-      if (batch->done.Covering(i) != nullptr) continue;
+      if (token_.Covers(i)) continue;  // it was applied before
       if (schema.ok() && NeedsGcFence(*view.Find(table_id_), *schema, mutations_[i])) break;
       // A large mutation gets a separate batch: with others it could exceed the limit of a batch.
       if (BytesOf(mutations_[i]) > kSharedBatchBytes) break;
@@ -157,7 +205,7 @@ class BulkWriter {
   }
 
   // Commits the batch. After a refusal it is built again, and may then end earlier.
-  absl::Status Apply(SharedBatch* batch) const {
+  absl::Status Apply(SharedBatch* batch) {
     const auto frees_space = [&] {
       return std::all_of(batch->members.begin(), batch->members.end(),
                          [&](size_t member) { return OnlyDeletes(mutations_[member]); });
@@ -165,17 +213,22 @@ class BulkWriter {
     bool is_made = true;  // for the first attempt
     const auto attempt = [&](AttemptMode mode) -> absl::Status {
       STELE_RETURN_IF_ERROR(TryShared(mode, std::exchange(is_made, false), batch));
-      const bool is_repeat = batch->members.empty() && !batch->done.uses.empty();
+      const bool is_repeat = batch->members.empty() && token_.CoversAny();
       return is_repeat ? steps_.SyncIfRequested(options_) : absl::OkStatus();
     };
     return parts_.admission->Attempt(batch->writer.bytes(), options_, attempt, frees_space);
   }
 
-  absl::Status TryShared(AttemptMode mode, bool is_made, SharedBatch* batch) const {
+  absl::Status TryShared(AttemptMode mode, bool is_made, SharedBatch* batch) {
     return steps_.RunPart(mode, [&]() -> absl::Status {
       if (!is_made) STELE_RETURN_IF_ERROR(Make(batch));
       if (batch->members.empty()) return absl::OkStatus();
-      return steps_.CommitBatch(&batch->writer, std::move(batch->context), options_, {});
+      uint64_t sequence = 0;
+      batch->context.committed = &sequence;
+      STELE_RETURN_IF_ERROR(
+          steps_.CommitBatch(&batch->writer, std::move(batch->context), options_, {}));
+      token_.NoteCommit(sequence);
+      return absl::OkStatus();
     });
   }
 
@@ -187,7 +240,7 @@ class BulkWriter {
       for (const size_t member : batch.members)
         failed.push_back({.index = member, .status = status});
       for (size_t i = batch.begin; i < batch.end && steps_.IsSynced(options_); ++i) {
-        if (batch.done.Covering(i) != nullptr) failed.push_back({.index = i, .status = status});
+        if (token_.Covers(i)) failed.push_back({.index = i, .status = status});
       }
     }
     std::sort(failed.begin(), failed.end(),
@@ -201,6 +254,7 @@ class BulkWriter {
   const std::span<const RowMutation> mutations_;
   const WriteOptions& options_;
   const int64_t now_;
+  CallToken token_;
   std::vector<FailedMutation> failed_;
 };
 
@@ -208,7 +262,8 @@ class BulkWriter {
 
 absl::Status WritePath::ApplyTogether(std::span<const WriteEntry> entries,
                                       const WriteOptions& options) const {
-  return ApplyAt(parts_, entries, parts_.clock->Now(), options, 0);
+  CallToken token(parts_.steps, &options);
+  return ApplyAt(parts_, entries, parts_.clock->Now(), options, 0, &token);
 }
 
 std::vector<FailedMutation> WritePath::ApplyEach(uint32_t table_id,

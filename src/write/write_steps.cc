@@ -118,7 +118,8 @@ absl::Status WriteSteps::CommitBatch(BatchWriter* writer, WriteContext context,
                         .has_range_delete = has_range_delete,
                         .conditions = std::move(conditions),
                         .token = std::move(context.token),
-                        .token_stamp = token_stamp};
+                        .token_stamp = token_stamp,
+                        .committed = context.committed};
   return parts_.committer->Commit(std::move(request));
 }
 

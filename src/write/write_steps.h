@@ -42,7 +42,8 @@ struct WriteContext {
   int64_t now = 0;  // the timestamp of cells without one
   // For the token's row, which the batch writes; nullopt: the write has no token.
   std::optional<RowCondition> token = {};
-  TokenUse use = {};  // the contents of the row
+  TokenUse use = {};              // the contents of the row
+  uint64_t* committed = nullptr;  // if not null, receives the sequence of the commit
 };
 
 absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id);
@@ -76,6 +77,8 @@ class WriteSteps {
     return parts_.committer->row_watches().Begin(table_id, row_key);
   }
   absl::StatusOr<TokenState> FindToken(const WriteOptions& options) const {
+    if (!options.idempotency_token.empty())
+      EventCounts::Add(parts_.state->event_counts().token_reads);
     return internal::FindToken(*parts_.reads, &parts_.committer->row_watches(), options);
   }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,6 +57,43 @@ TEST(TokenConcurrencyTest, TwoWritersWithOneTokenApplyItOnce) {
   };
   EXPECT_EQ(sum("single"), kTokens * 3 / 4);
   for (const char* row_key : {"bulk0", "bulk1", "bulk2"}) EXPECT_EQ(sum(row_key), kTokens / 4);
+}
+
+// The calls take turns: each commits entries that another one has not committed yet.
+TEST(TokenConcurrencyTest, CallsWithOneTokenApplyEachEntryOnce) {
+  constexpr int kEntries = 500;
+  Database database = Database::Open("mem:", {.memory_budget_bytes = 8 << 20}).value();
+  Table table =
+      database
+          .CreateTable("t", Schema()
+                                .AddFamily({.name = "sum", .value_type = ValueType::kInt64Sum})
+                                .AddFamily({.name = "counted", .gc = GcRule::MaxNumVersions(2)}))
+          .value();
+  std::vector<RowMutation> mutations;
+  for (int i = 0; i < kEntries; ++i) {
+    mutations.push_back(
+        RowMutation(fmt::format("row{:03}", i))
+            .AddToCell("sum", "q", Timestamp(), 1)
+            // Gets a GC fence, and so a separate batch.
+            .DeleteFromColumn("counted", "q", TimestampRange{.start = Timestamp::FromMillis(1)}));
+  }
+  for (const char* token : {"token-01", "token-02", "token-03"}) {
+    std::atomic<size_t> failures{0};
+    std::latch start(kTokenWriters);
+    std::vector<std::thread> writers;
+    for (int writer = 0; writer < kTokenWriters; ++writer) {
+      writers.emplace_back([&, mine = table]() mutable {
+        start.arrive_and_wait();
+        failures += mine.BulkApply(mutations, {.idempotency_token = token}).size();
+      });
+    }
+    for (std::thread& writer : writers) writer.join();
+    EXPECT_EQ(failures, 0u);
+  }
+  for (const RowMutation& mutation : mutations) {
+    EXPECT_EQ(table.ReadRow(mutation.row_key()).value()->cell("sum", "q")->AsInt64().value(), 3)
+        << mutation.row_key();
+  }
 }
 
 }  // namespace

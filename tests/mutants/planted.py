@@ -659,6 +659,14 @@ plant(
     ("a claim outlasts its write", "    it->second.numbers.erase(number_);\n", ""),
 )
 
+plant(
+    "write", ["unit_db --gtest_filter=ContractToken*", "concurrency_test --gtest_filter=TokenConcurrency*"],
+    "src/write/write_path.cc",
+    ("each batch of a BulkApply reads its token", "state_.unchanged->sequence = sequence;", "is_found_ = false;"),
+    ("a BulkApply does not notice that another one used its token",
+     "if (is_found_ && !WasWrittenByOthers()) return absl::OkStatus();", "if (is_found_) return absl::OkStatus();"),
+)
+
 SEQUENCES = ["crash_test --gtest_filter=ShortSequences*"]
 plant(
     "sequences", SEQUENCES, "src/commit/committer.cc",
@@ -859,7 +867,7 @@ plant(
 )
 plant(
     "token", TOKENS, "src/write/write_path.cc",
-    ("a repeated bulk write applies all entries again", "if (batch->done.Covering(i) != nullptr) continue;", ""),
+    ("a repeated bulk write applies all entries again", "if (token_.Covers(i)) continue;", ""),
 )
 plant(
     "token", TOKENS, "src/write/conditional_writes.cc",

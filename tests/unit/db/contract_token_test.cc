@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -137,6 +138,44 @@ TEST_F(ContractTokenTest, BulkApplyCoversEachEntry) {
   mutations.push_back(Add("row6"));
   EXPECT_TRUE(table().BulkApply(mutations, Under(kToken)).empty());
   for (int i = 0; i < 7; ++i) EXPECT_EQ(Sum("row" + std::to_string(i)), 1) << i;
+}
+
+// Regression: every batch of the call read the token's row, which has a cell for each earlier
+// batch.
+TEST_F(ContractTokenTest, BulkApplyReadsItsTokenOnce) {
+  const std::atomic<uint64_t>& reads = store_.engine().storage().state.event_counts().token_reads;
+  for (const bool is_fenced : {false, true}) {
+    constexpr size_t kEntries = 60;
+    std::vector<RowMutation> mutations;
+    for (size_t i = 0; i < kEntries; ++i) {
+      RowMutation& mutation = mutations.emplace_back(Add(fmt::format("{}{:02}", is_fenced, i)));
+      // Each gets a separate batch, or several share one.
+      if (is_fenced) {
+        mutation.DeleteFromColumn("counted", "q",
+                                  TimestampRange{.start = Timestamp::FromMillis(1)});
+      } else {
+        mutation.SetCell("f", "q", std::string(32 << 10, 'v'));
+      }
+    }
+    std::vector<RowMutation> half = mutations;
+    for (size_t i = 1; i < kEntries; i += 2) half[i].SetCell("nope", "q", "v");
+    const WriteOptions options = Under(fmt::format("token of {}", is_fenced));
+    const uint64_t commits_before = store_.database().Stats().since_open.commits;
+    const uint64_t reads_before = reads;
+    const std::vector<FailedMutation> failed = table().BulkApply(half, options);
+    EXPECT_EQ(reads, reads_before + 1);
+    EXPECT_GT(store_.database().Stats().since_open.commits, commits_before + 1);
+    ASSERT_EQ(failed.size(), kEntries / 2);
+    for (size_t i = 0; i < failed.size(); ++i) {
+      EXPECT_EQ(failed[i].index, 2 * i + 1);
+      EXPECT_EQ(CodeName(failed[i].status), "NotFound");
+    }
+    for (int repeats = 0; repeats < 2; ++repeats)
+      EXPECT_TRUE(table().BulkApply(mutations, options).empty());
+    EXPECT_EQ(reads, reads_before + 3);
+    for (const RowMutation& mutation : mutations)
+      EXPECT_EQ(Sum(mutation.row_key()), 1) << mutation.row_key();
+  }
 }
 
 TEST_F(ContractTokenTest, ACheckAnswersTheBranchOfTheFirst) {
