@@ -242,6 +242,10 @@ plant(
     ("a client waits for a connection when no descriptor is left", "const int turned_away = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);", "const int turned_away = -1;"),
 )
 plant(
+    "steled", ["steled_test --gtest_filter=DescriptorLimit*"], "tools/steled/descriptor_limit.cc",
+    ("the limit of open files is not raised", "setrlimit(RLIMIT_NOFILE, &raised) == 0", "false"),
+)
+plant(
     "steled", ["steled_test --gtest_filter=RowSender*:TakesScanned*"], "tools/steled/services/row_sender.cc",
     ("rows are deleted after the end of the scan", "if (chunker_.has_rows()) {", "if (false) {"),
     ("progress is reported inside a row", " && !chunker_.in_row()) {", ") {"),

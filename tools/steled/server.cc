@@ -7,6 +7,7 @@
 #include "io/output_path.h"
 #include "steled/base/errors.h"
 #include "steled/base/log.h"
+#include "steled/descriptor_limit.h"
 #include "steled/monitoring/database_metrics.h"
 #include "steled/monitoring/health_pages.h"
 #include "steled/monitoring/heat_map_pages.h"
@@ -19,8 +20,9 @@
 namespace stele::server {
 namespace {
 
-absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
+absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags, const ConnectionLimits& limits) {
   TransportOptions options;
+  options.connections_max = limits.clients;
   options.listen = flags.listen;
   options.metadata = {kFeatures};
   for (const char* const version : {"v1", "v1alpha"}) {
@@ -116,6 +118,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
                       fmt::format("{}: this steled was built without stele::lab, which draws the "
                                   "heat map",
                                   SourceOf(flags, "heatmap")));
+  STELED_ASSIGN_OR_RETURN(const ConnectionLimits limits,
+                          LimitConnections(RaiseDescriptorLimit(), !flags.metrics.empty()));
   DatabaseOptions options;
   options.durability = flags.durability;
   options.memory_budget_bytes = flags.memory_budget_bytes;
@@ -131,9 +135,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
   STELED_RETURN_IF_ERROR(server->instances_.FinishDeletions());
   STELED_RETURN_IF_ERROR(server->LoadBackups(flags));
   STELED_RETURN_IF_ERROR(server->StartTrace(flags));
-  STELED_RETURN_IF_ERROR(server->Listen(flags));
+  STELED_RETURN_IF_ERROR(server->Listen(flags, limits));
   server->StartUpkeep(flags.undelete_period);
-  server->LogStart(flags, std::chrono::steady_clock::now() - begin);
+  server->LogStart(flags, limits, std::chrono::steady_clock::now() - begin);
   return server;
 }
 
@@ -193,7 +197,8 @@ void Server::LogClockProblem() {
   Log(LogLevel::kWarning, problem);
 }
 
-void Server::LogStart(const Flags& flags, std::chrono::steady_clock::duration elapsed) const {
+void Server::LogStart(const Flags& flags, const ConnectionLimits& limits,
+                      std::chrono::steady_clock::duration elapsed) const {
   const DatabaseStats stats = database_.Stats();
   Log(LogLevel::kInfo, "the server has started",
       {{"version", STELE_VERSION},
@@ -202,6 +207,7 @@ void Server::LogStart(const Flags& flags, std::chrono::steady_clock::duration el
        {"address", address()},
        {"metrics", metrics_address()},
        {"flags", GivenText(flags)},
+       {"connections_max", static_cast<int64_t>(limits.clients)},
        {"tables", static_cast<int64_t>(stats.tables)},
        {"replayed_log_bytes", static_cast<int64_t>(stats.since_open.replayed_log_bytes)},
        {"discarded_log_bytes", static_cast<int64_t>(stats.since_open.discarded_log_bytes)},
@@ -252,20 +258,21 @@ void Server::StopTrace() {
        {"bytes", static_cast<int64_t>(summary->bytes)}});
 }
 
-absl::Status Server::Listen(const Flags& flags) {
-  STELED_ASSIGN_OR_RETURN(const TransportOptions options, OptionsOf(flags));
+absl::Status Server::Listen(const Flags& flags, const ConnectionLimits& limits) {
+  STELED_ASSIGN_OR_RETURN(const TransportOptions options, OptionsOf(flags, limits));
   health_->SetWriteRefusal([this] { return database_.WriteRefusal(); });
   if (!flags.metrics.empty()) call_metrics_ = std::make_shared<CallMetrics>(methods_.Paths());
   call_log_ = std::make_unique<CallLog>(flags.slow_call, call_metrics_.get());
   STELED_ASSIGN_OR_RETURN(transport_, Transport::Start(options, &methods_, call_log_.get()));
-  return flags.metrics.empty() ? absl::OkStatus() : ServePages(flags.metrics);
+  return flags.metrics.empty() ? absl::OkStatus() : ServePages(flags.metrics, limits);
 }
 
-absl::Status Server::ServePages(const std::string& listen) {
+absl::Status Server::ServePages(const std::string& listen, const ConnectionLimits& limits) {
   HttpPages::Pages pages;
   pages["/metrics"] = MetricsPage(
       {call_metrics_, profile_calls_,
-       NewTransportMetrics([this] { return transport_->Figures(); }, kRequestMemoryBytes),
+       NewTransportMetrics([this] { return transport_->Figures(); },
+                           {.connections = limits.clients, .request_bytes = kRequestMemoryBytes}),
        NewDatabaseMetrics(database_), NewTableMetrics(&tables_), NewProcessMetrics()});
   AddHealthPages(
       health_, [this] { return ClockProblem(); }, &pages);

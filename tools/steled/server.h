@@ -5,7 +5,7 @@
 //            or memory is refused with UNAVAILABLE, a larger request with RESOURCE_EXHAUSTED.
 //
 // Errors:    those of Database::Open; InvalidArgument for key files; Unavailable if the address
-//            cannot be used.
+//            cannot be used; ResourceExhausted if the process may open too few files.
 // Threads:   Start and Stop by one thread.
 #pragma once
 
@@ -18,6 +18,7 @@
 #include "stele/database.h"
 #include "steled/backups/automated_backups.h"
 #include "steled/backups/backups.h"
+#include "steled/descriptor_limit.h"
 #include "steled/flags.h"
 #include "steled/monitoring/app_profile_calls.h"
 #include "steled/monitoring/call_log.h"
@@ -44,7 +45,7 @@ inline constexpr size_t kRequestMemoryBytes = size_t{640} << 20;
 
 class Server {
  public:
-  // Opens the database and listens.
+  // Raises the limit of open files, opens the database and listens.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Flags& flags);
 
   // The address of --listen, with the actual port.
@@ -67,15 +68,16 @@ class Server {
   absl::Status LoadBackups(const Flags& flags);
   absl::Status StartTrace(const Flags& flags);
   void StopTrace();
-  absl::Status Listen(const Flags& flags);
-  absl::Status ServePages(const std::string& listen);
+  absl::Status Listen(const Flags& flags, const ConnectionLimits& limits);
+  absl::Status ServePages(const std::string& listen, const ConnectionLimits& limits);
   void StartUpkeep(std::chrono::seconds undelete_period);
   void RefreshHeatMap();
   void LogWriteRefusal();
   // Returns the reason why the database's clock is not trusted; empty if it is trusted.
   std::string ClockProblem() const;
   void LogClockProblem();
-  void LogStart(const Flags& flags, std::chrono::steady_clock::duration elapsed) const;
+  void LogStart(const Flags& flags, const ConnectionLimits& limits,
+                std::chrono::steady_clock::duration elapsed) const;
 
   const std::shared_ptr<HealthService> health_;  // the database's event callback uses it, too
   Database database_;

@@ -96,11 +96,12 @@ TEST(TransportMetrics, AreThoseOfTheTransport) {
                                 .paused_calls = 1,
                                 .request_bytes = 4096};
       },
-      8192);
+      {.connections = 16, .request_bytes = 8192});
   const auto value = [&metrics](const std::string& name) {
     return ValuesOf(metrics.get(), name)[""];
   };
   EXPECT_EQ(value("steled_connections"), 2);
+  EXPECT_EQ(value("steled_connections_limit"), 16);
   EXPECT_EQ(value("steled_connections_accepted_total"), 5);
   EXPECT_EQ(value("steled_streams"), 7);
   EXPECT_EQ(value("steled_paused_calls"), 1);

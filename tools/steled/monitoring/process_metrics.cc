@@ -99,8 +99,8 @@ class ProcessMetrics final : public prometheus::Collectable {
 
 class TransportMetrics final : public prometheus::Collectable {
  public:
-  TransportMetrics(std::function<TransportFigures()> figures, size_t request_memory_bytes)
-      : figures_(std::move(figures)), request_memory_bytes_(request_memory_bytes) {}
+  TransportMetrics(std::function<TransportFigures()> figures, TransportLimits limits)
+      : figures_(std::move(figures)), limits_(limits) {}
 
   std::vector<prometheus::MetricFamily> Collect() const override {
     const TransportFigures figures = figures_();
@@ -109,6 +109,7 @@ class TransportMetrics final : public prometheus::Collectable {
       families.Gauge(name, help, static_cast<double>(value));
     };
     gauge("steled_connections", "Open connections of clients", figures.connections);
+    gauge("steled_connections_limit", "Limit of open connections", limits_.connections);
     families.Counter("steled_connections_accepted_total", "Connections that were accepted",
                      static_cast<double>(figures.accepted));
     gauge("steled_streams", "Open HTTP/2 streams", figures.streams);
@@ -116,13 +117,13 @@ class TransportMetrics final : public prometheus::Collectable {
     gauge("steled_request_memory_bytes", "Memory charged for requests and unread responses",
           figures.request_bytes);
     gauge("steled_request_memory_limit_bytes", "Limit of the memory for requests",
-          request_memory_bytes_);
+          limits_.request_bytes);
     return families.Take();
   }
 
  private:
   const std::function<TransportFigures()> figures_;
-  const size_t request_memory_bytes_;
+  const TransportLimits limits_;
 };
 
 }  // namespace
@@ -132,8 +133,8 @@ std::shared_ptr<prometheus::Collectable> NewProcessMetrics() {
 }
 
 std::shared_ptr<prometheus::Collectable> NewTransportMetrics(
-    std::function<TransportFigures()> figures, size_t request_memory_bytes) {
-  return std::make_shared<TransportMetrics>(std::move(figures), request_memory_bytes);
+    std::function<TransportFigures()> figures, TransportLimits limits) {
+  return std::make_shared<TransportMetrics>(std::move(figures), limits);
 }
 
 }  // namespace stele::server

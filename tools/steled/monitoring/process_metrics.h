@@ -19,9 +19,14 @@ namespace stele::server {
 // Returns process_* and steled_build_info, without figures that the system does not provide.
 std::shared_ptr<prometheus::Collectable> NewProcessMetrics();
 
+// The limits that the figures of a transport approach.
+struct TransportLimits {
+  size_t connections = 0;
+  size_t request_bytes = 0;
+};
+
 // Returns the figures of connections, streams, paused calls and the memory for requests.
-// `request_memory_bytes` is the limit of that memory.
 std::shared_ptr<prometheus::Collectable> NewTransportMetrics(
-    std::function<TransportFigures()> figures, size_t request_memory_bytes);
+    std::function<TransportFigures()> figures, TransportLimits limits);
 
 }  // namespace stele::server

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "steled/base/errors.h"
+#include "steled/transport/calls/overload.h"
 
 namespace stele::server {
 
