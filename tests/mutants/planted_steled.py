@@ -242,6 +242,11 @@ plant(
     ("a client waits for a connection when no descriptor is left", "const int turned_away = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);", "const int turned_away = -1;"),
 )
 plant(
+    "steled", ["steled_test --gtest_filter=HttpPagesTest*"], "tools/steled/monitoring/http_pages.cc",
+    ("idle connections keep others out", "connections_.size() > limits_.connections_max", "false"),
+    ("a late request keeps its connection", "if (is_look) CloseLate();", ""),
+)
+plant(
     "steled", ["steled_test --gtest_filter=DescriptorLimit*"], "tools/steled/descriptor_limit.cc",
     ("the limit of open files is not raised", "setrlimit(RLIMIT_NOFILE, &raised) == 0", "false"),
 )

@@ -279,7 +279,8 @@ absl::Status Server::ServePages(const std::string& listen, const ConnectionLimit
   if (heat_ != nullptr)
     AddHeatMapPages(
         heat_, [this] { RefreshHeatMap(); }, &pages);
-  STELED_ASSIGN_OR_RETURN(pages_, HttpPages::Serve(listen, std::move(pages)));
+  STELED_ASSIGN_OR_RETURN(
+      pages_, HttpPages::Serve(listen, std::move(pages), {.connections_max = limits.pages}));
   return absl::OkStatus();
 }
 

@@ -1,14 +1,10 @@
 #include "steled/monitoring/http_pages.h"
 
-#include <civetweb.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
-#include <array>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <stop_token>
-#include <string_view>
-#include <thread>
+#include <algorithm>
 #include <utility>
 
 #include "steled/base/errors.h"
@@ -16,104 +12,167 @@
 namespace stele::server {
 namespace {
 
-std::string_view TitleOf(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    default:
-      return "Service Unavailable";
-  }
+constexpr uint64_t kStop = 0;
+constexpr uint64_t kListening = 1;
+constexpr uint64_t kFirstConnection = 2;
+constexpr std::chrono::milliseconds kLookEvery(1'000);  // for connections that are late
+
+bool Watch(int epoll, int operation, int descriptor, uint32_t events, uint64_t id) {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = id;
+  return epoll_ctl(epoll, operation, descriptor, &event) == 0;
 }
 
-constexpr std::chrono::milliseconds kWakeInterval(10);
-
-// The address of this machine to connect to. "0.0.0.0" and "[::]" mean all of its addresses.
-std::string ReachableHost(const std::string& listening_host) {
-  if (listening_host == "0.0.0.0") return "127.0.0.1";
-  if (listening_host == "[::]") return "::1";
-  const bool has_brackets = listening_host.starts_with('[') && listening_host.ends_with(']');
-  return has_brackets ? listening_host.substr(1, listening_host.size() - 2) : listening_host;
+// One thread gets each event.
+uint32_t EventsOf(HttpExchange::Next next) {
+  return EPOLLONESHOT | (next == HttpExchange::Next::kAwaitRoom ? EPOLLOUT : EPOLLIN | EPOLLRDHUP);
 }
-
-// Ignores the library's messages, which are about single clients.
-int IgnoreMessage(const mg_connection* /*connection*/, const char* /*message*/) { return 1; }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HttpPages>> HttpPages::Serve(const std::string& listen,
-                                                            Pages pages) {
-  std::unique_ptr<HttpPages> server(new HttpPages(std::move(pages)));
-  mg_callbacks callbacks{};
-  callbacks.begin_request = &HttpPages::OnRequest;
-  callbacks.log_message = &IgnoreMessage;
-  const char* options[] = {
-      "listening_ports", listen.c_str(),      "num_threads", "8",    "request_timeout_ms",
-      "10000",           "linger_timeout_ms", "1000",        nullptr};
-  mg_init_library(0);
-  server->context_ = mg_start(&callbacks, server.get(), options);
-  mg_server_port port{};
-  if (server->context_ == nullptr || mg_get_server_ports(server->context_, 1, &port) < 1) {
-    return MakeStatus(absl::StatusCode::kUnavailable,
-                      fmt::format("cannot listen on {}: is the port taken?", listen));
-  }
-  server->address_ = fmt::format("{}:{}", listen.substr(0, listen.rfind(':')), port.port);
+absl::StatusOr<std::unique_ptr<HttpPages>> HttpPages::Serve(const std::string& listen, Pages pages,
+                                                            Limits limits) {
+  STELED_ASSIGN_OR_RETURN(ListeningSocket listening, ListeningSocket::Listen(listen));
+  std::unique_ptr<HttpPages> server(new HttpPages(std::move(listening), std::move(pages), limits));
+  STELED_RETURN_IF_ERROR(server->Begin());
   return server;
 }
 
+HttpPages::HttpPages(ListeningSocket listening, Pages pages, Limits limits)
+    : pages_(std::move(pages)),
+      limits_(limits),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      listening_(std::move(listening)),
+      next_id_(kFirstConnection),
+      next_look_(std::chrono::steady_clock::now() + kLookEvery) {}
+
 HttpPages::~HttpPages() {
-  if (context_ != nullptr) Stop();
-  mg_exit_library();
+  // The counter is never read, so every thread gets the event.
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(stop_, &one, sizeof(one));
+  threads_.clear();
+  connections_.clear();
+  if (epoll_ >= 0) close(epoll_);
+  if (stop_ >= 0) close(stop_);
 }
 
-// The library's listening thread checks for the end when a client connects, and otherwise every two
-// seconds. So this connects until the thread has ended.
-void HttpPages::Stop() {
-  const std::string host = ReachableHost(address_.substr(0, address_.rfind(':')));
-  const int port = std::stoi(address_.substr(address_.rfind(':') + 1));
-  const std::jthread waker([&host, port](const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any stopped;
-    std::unique_lock lock(mutex);
-    while (!stop.stop_requested()) {
-      std::array<char, 256> error{};
-      if (mg_connection* const client =
-              mg_connect_client(host.c_str(), port, /*use_ssl=*/0, error.data(), error.size());
-          client != nullptr)
-        mg_close_connection(client);
-      stopped.wait_for(lock, stop, kWakeInterval, [] { return false; });
-    }
+absl::Status HttpPages::Begin() {
+  if (epoll_ < 0 || stop_ < 0 || !Watch(epoll_, EPOLL_CTL_ADD, stop_, EPOLLIN, kStop) ||
+      !Watch(epoll_, EPOLL_CTL_ADD, listening_.descriptor(), EPOLLIN | EPOLLET, kListening)) {
+    return MakeStatus(absl::StatusCode::kUnavailable,
+                      fmt::format("cannot wait for connections to {}: raise the limit of open "
+                                  "files",
+                                  address()));
+  }
+  for (int i = 0; i < kThreads; ++i)
+    threads_.emplace_back([this, is_first = i == 0] { Run(/*looks=*/is_first); });
+  return absl::OkStatus();
+}
+
+size_t HttpPages::ConnectionCount() {
+  const std::lock_guard lock(mutex_);
+  return connections_.size();
+}
+
+// One thread also wakes without an event, to look for late connections.
+void HttpPages::Run(bool looks) {
+  const int wait_millis = looks ? static_cast<int>(kLookEvery.count()) : -1;
+  while (true) {
+    epoll_event event{};
+    const int count = epoll_wait(epoll_, &event, 1, wait_millis);
+    const uint64_t id = event.data.u64;
+    if (count == 1 && id == kStop) return;
+    if (count == 1 && id >= kFirstConnection) Serve(id);
+    const std::lock_guard lock(mutex_);
+    const bool is_look = std::chrono::steady_clock::now() >= next_look_;
+    if (is_look) CloseLate();
+    // With each look, too: clients that an error kept out.
+    if (is_look || (count == 1 && id == kListening)) AcceptAll();
+  }
+}
+
+void HttpPages::AcceptAll() {
+  while (true) {
+    const int descriptor = listening_.Accept(limits_.times.response);
+    if (descriptor < 0) return;
+    const uint64_t id = next_id_++;
+    connections_.emplace(id, std::make_unique<Connection>(descriptor, limits_.times));
+    CloseExcess(id);
+    if (!Watch(epoll_, EPOLL_CTL_ADD, descriptor, EventsOf(HttpExchange::Next::kAwaitBytes), id))
+      connections_.erase(id);
+  }
+}
+
+void HttpPages::Serve(uint64_t id) {
+  Connection* connection = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = connections_.find(id);
+    if (found == connections_.end()) return;
+    connection = found->second.get();
+    connection->is_served = true;
+  }
+  const HttpExchange::Next next = connection->exchange.Continue(
+      [this](std::string_view method, std::string_view path) { return Respond(method, path); });
+  const std::lock_guard lock(mutex_);
+  connection->is_served = false;
+  if (next == HttpExchange::Next::kClose ||
+      !Watch(epoll_, EPOLL_CTL_MOD, connection->exchange.descriptor(), EventsOf(next), id)) {
+    connections_.erase(id);
+    return;
+  }
+  if (connection->exchange.unsent_bytes() > 0) CloseExcess(id);
+}
+
+void HttpPages::CloseLate() {
+  const auto now = std::chrono::steady_clock::now();
+  next_look_ = now + kLookEvery;
+  std::erase_if(connections_, [now](const auto& entry) {
+    return !entry.second->is_served && entry.second->exchange.deadline() <= now;
   });
-  mg_stop(context_);
 }
 
-HttpPages::Page HttpPages::Answer(const std::string& method, const std::string& path) const {
-  const auto page = pages_.find(path);
-  if (page == pages_.end()) {
+// Closes the oldest connections without a response, then the oldest with one.
+void HttpPages::CloseExcess(uint64_t kept) {
+  const auto unsent_bytes = [this] {
+    size_t sum = 0;
+    for (const auto& [id, connection] : connections_)
+      sum += connection->is_served ? 0 : connection->exchange.unsent_bytes();
+    return sum;
+  };
+  const auto close_oldest = [this, kept](bool with_response) {
+    const auto oldest =
+        std::find_if(connections_.begin(), connections_.end(), [&](const auto& entry) {
+          return entry.first != kept && !entry.second->is_served &&
+                 (entry.second->exchange.unsent_bytes() > 0) == with_response;
+        });
+    if (oldest == connections_.end()) return false;
+    connections_.erase(oldest);
+    return true;
+  };
+  while (connections_.size() > limits_.connections_max &&
+         (close_oldest(/*with_response=*/false) || close_oldest(/*with_response=*/true))) {
+  }
+  while (unsent_bytes() > limits_.unsent_bytes_max && close_oldest(/*with_response=*/true)) {
+  }
+}
+
+std::string HttpPages::Respond(std::string_view method, std::string_view path) const {
+  const bool with_body = method != "HEAD";
+  const auto respond = [with_body](const Page& page, std::string_view extra = "") {
+    return HttpResponse(page.status, page.type, page.body, with_body, extra);
+  };
+  const auto found = pages_.find(path);
+  if (found == pages_.end()) {
     std::string paths;
     for (const auto& [known, make] : pages_) paths += " " + known;
-    return {.status = 404, .body = fmt::format("no such page; there are{}\n", paths)};
+    return respond({.status = 404, .body = fmt::format("no such page; there are{}\n", paths)});
   }
-  if (method != "GET" && method != "HEAD") return {.status = 405, .body = "only GET and HEAD\n"};
-  return page->second();
-}
-
-int HttpPages::OnRequest(mg_connection* connection) {
-  const mg_request_info& request = *mg_get_request_info(connection);
-  const auto& server = *static_cast<const HttpPages*>(request.user_data);
-  const std::string method = request.request_method;
-  const Page page = server.Answer(method, request.local_uri == nullptr ? "" : request.local_uri);
-  std::string text = fmt::format(
-      "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n",
-      page.status, TitleOf(page.status), page.type, page.body.size());
-  if (page.status == 405) text += "Allow: GET, HEAD\r\n";
-  text += "\r\n";
-  if (method != "HEAD") text += page.body;
-  mg_write(connection, text.data(), text.size());
-  return page.status;  // handled
+  if (method != "GET" && method != "HEAD")
+    return respond({.status = 405, .body = "only GET and HEAD\n"}, "Allow: GET, HEAD\r\n");
+  return respond(found->second());
 }
 
 }  // namespace stele::server

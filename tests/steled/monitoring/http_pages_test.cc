@@ -1,0 +1,163 @@
+// Tests the pages by HTTP with clients that send nothing, little or nonsense, or do not read.
+#include "steled/monitoring/http_pages.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <list>
+#include <memory>
+#include <thread>
+
+#include "steled/descriptor_limit.h"
+#include "steled/raw_client.h"
+
+namespace stele::server {
+namespace {
+
+// More than the buffers of a connection hold.
+constexpr size_t kLargeBytes = size_t{32} << 20;
+
+class HttpPagesTest : public testing::Test {
+ protected:
+  void Serve(HttpPages::Limits limits = {}) {
+    HttpPages::Pages pages;
+    pages["/healthz"] = [] { return HttpPages::Page{.body = "serving\n"}; };
+    pages["/large"] = [this] {
+      large_count_.fetch_add(1);
+      large_count_.notify_all();
+      return HttpPages::Page{.body = std::string(kLargeBytes, 'l')};
+    };
+    absl::StatusOr<std::unique_ptr<HttpPages>> served =
+        HttpPages::Serve("127.0.0.1:0", std::move(pages), limits);
+    ASSERT_TRUE(served.ok()) << served.status();
+    pages_ = *std::move(served);
+  }
+  const std::string& address() const { return pages_->address(); }
+  // Returns the response to these bytes.
+  std::string Ask(std::string_view request) const {
+    const RawClient client(address());
+    client.Send(request);
+    return client.ReadAll();
+  }
+  bool IsHealthy() const {
+    return Ask("GET /healthz HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nserving\n");
+  }
+  void AwaitConnections(size_t count) const {
+    while (pages_->ConnectionCount() != count) std::this_thread::yield();
+  }
+
+  // Waits until so many requests for /large have come.
+  void AwaitLarge(int count) const {
+    for (int seen = large_count_; seen < count; seen = large_count_) large_count_.wait(seen);
+  }
+
+  std::atomic<int> large_count_ = 0;
+  std::unique_ptr<HttpPages> pages_;  // last: its threads use the others
+};
+
+TEST_F(HttpPagesTest, AThousandIdleClientsDoNotDelayAProbe) {
+  // Both ends of a connection are in this process.
+  const auto count =
+      static_cast<int>(std::min<uint64_t>(1'000, (RaiseDescriptorLimit() - 100) / 2));
+  Serve({.times = {.request = std::chrono::minutes(10)}});
+  std::list<RawClient> idle;
+  for (int i = 0; i < count; ++i) {
+    idle.emplace_back(address());
+    // Half of them are in the middle of a request.
+    if (i % 2 == 1) idle.back().Send("GET /healthz HTTP/1.1\r\nHost: ");
+  }
+  EXPECT_TRUE(IsHealthy());
+  EXPECT_TRUE(std::all_of(idle.begin(), idle.end(), [](const auto& each) {
+    return each.IsQuiet();
+  })) << "no connection had to end for the probe";
+  // Bytes that come one by one keep no thread.
+  for (const RawClient& each : idle) each.Send("x");
+  EXPECT_TRUE(IsHealthy());
+}
+
+TEST_F(HttpPagesTest, AConnectionTooManyEndsTheOldestIdleOne) {
+  Serve({.connections_max = 3, .times = {.request = std::chrono::minutes(10)}});
+  std::list<RawClient> idle;
+  for (int i = 0; i < 3; ++i) idle.emplace_back(address());
+  AwaitConnections(3);
+  EXPECT_TRUE(IsHealthy());
+  EXPECT_EQ(idle.front().ReadAll(), "");
+  EXPECT_TRUE(idle.back().IsQuiet());
+}
+
+TEST_F(HttpPagesTest, ResponsesThatNobodyReadsAreBounded) {
+  Serve({.unsent_bytes_max = kLargeBytes});
+  const RawClient first(address());
+  first.Send("GET /large HTTP/1.1\r\n\r\n");
+  const RawClient second(address());
+  second.Send("GET /large HTTP/1.1\r\n\r\n");
+  AwaitLarge(2);
+  AwaitConnections(1);
+  EXPECT_TRUE(IsHealthy());
+  const std::string one = first.ReadAll();
+  const std::string other = second.ReadAll();
+  EXPECT_GT(std::max(one.size(), other.size()), kLargeBytes);
+  EXPECT_LT(std::min(one.size(), other.size()), kLargeBytes);
+}
+
+TEST_F(HttpPagesTest, ALateRequestEndsItsConnection) {
+  Serve({.times = {.request = std::chrono::milliseconds(0)}});
+  const RawClient idle(address());
+  idle.Send("GET ");
+  EXPECT_EQ(idle.ReadAll(), "");
+}
+
+TEST_F(HttpPagesTest, AResponseThatNobodyReadsEndsItsConnection) {
+  Serve({.times = {.response = std::chrono::milliseconds(0)}});
+  const RawClient slow(address());
+  slow.Send("GET /large HTTP/1.1\r\n\r\n");
+  AwaitLarge(1);
+  AwaitConnections(0);
+  EXPECT_LT(slow.ReadAll().size(), kLargeBytes);
+}
+
+TEST_F(HttpPagesTest, ALargeResponseIsSentWhole) {
+  Serve();
+  EXPECT_GT(Ask("GET /large HTTP/1.1\r\n\r\n").size(), kLargeBytes);
+  EXPECT_LT(Ask("HEAD /large HTTP/1.1\r\n\r\n").size(), 1000u);
+}
+
+TEST_F(HttpPagesTest, RequestsAreReadAsTheRulesSay) {
+  Serve();
+  for (const char* const request :
+       {"GET /healthz HTTP/1.0\r\n\r\n", "GET /healthz?probe=1 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET http://127.0.0.1:9090/healthz HTTP/1.1\r\n\r\n", "GET /healthz HTTP/1.1\n\n"}) {
+    EXPECT_TRUE(Ask(request).starts_with("HTTP/1.1 200 OK\r\n")) << request;
+  }
+  for (const char* const request : {"\r\n\r\n", "GET /healthz\r\n\r\n", "GET  HTTP/1.1\r\n\r\n",
+                                    "PRI * HTTP/2.0\r\n\r\n", "GET /healthz HTTP/1.12\r\n\r\n"}) {
+    EXPECT_TRUE(Ask(request).starts_with("HTTP/1.1 400 ")) << request;
+  }
+  EXPECT_TRUE(Ask("GET http://host HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
+  EXPECT_TRUE(
+      Ask("POST /healthz HTTP/1.1\r\nContent-Length: 200000\r\n\r\n" + std::string(200'000, 'b'))
+          .ends_with("only GET and HEAD\n"));
+  const std::string head = "GET /healthz HTTP/1.1\r\nX: " + std::string(20'000, 'x');
+  EXPECT_TRUE(Ask(head).starts_with("HTTP/1.1 431 "));
+}
+
+TEST_F(HttpPagesTest, AHeadMayComeByteByByte) {
+  Serve();
+  const RawClient client(address());
+  for (const char byte : std::string("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))
+    client.Send(std::string(1, byte));
+  EXPECT_TRUE(client.ReadAll().ends_with("serving\n"));
+}
+
+TEST_F(HttpPagesTest, TheAddressMayBeOfIpv6) {
+  const auto served = HttpPages::Serve("[::1]:0", {}, {});
+  if (!served.ok()) GTEST_SKIP() << "this machine has no IPv6: " << served.status();
+  EXPECT_TRUE((*served)->address().starts_with("[::1]:"));
+  const RawClient client((*served)->address());
+  client.Send("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(client.ReadAll().starts_with("HTTP/1.1 404 "));
+}
+
+}  // namespace
+}  // namespace stele::server

@@ -1,0 +1,157 @@
+#include "steled/monitoring/http_exchange.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace stele::server {
+namespace {
+
+constexpr int kBadRequest = 400;
+constexpr int kHeadTooLarge = 431;
+constexpr size_t kReadBytes = 4096;
+constexpr int kReadsMax = 16;  // before other connections are served
+
+std::string_view TitleOf(int status) {
+  switch (status) {
+    case 200:
+      return "OK";
+    case kBadRequest:
+      return "Bad Request";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case kHeadTooLarge:
+      return "Request Header Fields Too Large";
+    default:
+      return "Service Unavailable";
+  }
+}
+
+std::string ErrorResponse(int status, std::string_view text) {
+  return HttpResponse(status, "text/plain; charset=utf-8", text, /*with_body=*/true);
+}
+
+// Cuts `text` at its first `separator` and returns what was before it.
+std::string_view TakeUntil(char separator, std::string_view* text) {
+  const size_t end = std::min(text->find(separator), text->size());
+  const std::string_view taken = text->substr(0, end);
+  text->remove_prefix(std::min(end + 1, text->size()));
+  return taken;
+}
+
+// The path of a request's target, which a proxy may have sent as a URL.
+std::string_view PathOf(std::string_view target) {
+  constexpr std::string_view kScheme = "http://";
+  if (target.starts_with(kScheme)) {
+    target.remove_prefix(kScheme.size());
+    target.remove_prefix(std::min(target.find('/'), target.size()));
+  }
+  return target.substr(0, target.find('?'));
+}
+
+std::string ResponseTo(std::string_view head, const HttpExchange::Respond& respond) {
+  std::string_view line = TakeUntil('\n', &head);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const std::string_view method = TakeUntil(' ', &line);
+  const std::string_view target = TakeUntil(' ', &line);
+  if (method.empty() || target.empty() || (line != "HTTP/1.1" && line != "HTTP/1.0"))
+    return ErrorResponse(kBadRequest, "only HTTP/1.1 and HTTP/1.0 are served here\n");
+  return respond(method, PathOf(target));
+}
+
+bool WouldWait() { return errno == EAGAIN || errno == EWOULDBLOCK; }
+
+ssize_t Receive(int descriptor, std::array<char, kReadBytes>* part) {
+  ssize_t bytes = 0;
+  do {
+    bytes = recv(descriptor, part->data(), part->size(), 0);
+  } while (bytes < 0 && errno == EINTR);
+  return bytes;
+}
+
+}  // namespace
+
+std::string HttpResponse(int status, std::string_view type, std::string_view body, bool with_body,
+                         std::string_view extra) {
+  return fmt::format(
+      "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n{}\r\n{}",
+      status, TitleOf(status), type, body.size(), extra, with_body ? body : std::string_view());
+}
+
+HttpExchange::HttpExchange(int descriptor, Times times)
+    : descriptor_(descriptor),
+      times_(times),
+      deadline_(std::chrono::steady_clock::now() + times.request) {}
+
+HttpExchange::~HttpExchange() { close(descriptor_); }
+
+HttpExchange::Next HttpExchange::Continue(const Respond& respond) {
+  if (state_ == State::kReadsHead) {
+    if (const Next next = ReadHead(respond); state_ == State::kReadsHead) return next;
+  }
+  if (state_ == State::kSends) {
+    if (const Next next = Send(); state_ == State::kSends) return next;
+  }
+  return Drain();
+}
+
+HttpExchange::Next HttpExchange::ReadHead(const Respond& respond) {
+  std::array<char, kReadBytes> part{};
+  while (true) {
+    const ssize_t bytes = Receive(descriptor_, &part);
+    if (bytes < 0 && WouldWait()) return Next::kAwaitBytes;
+    if (bytes <= 0) return Next::kClose;
+    // An empty line ends the head. It may have begun with the last bytes of the part before.
+    const size_t from = std::max<size_t>(head_.size(), 3) - 3;
+    head_.append(part.data(), static_cast<size_t>(bytes));
+    if (head_.find("\n\r\n", from) != std::string::npos ||
+        head_.find("\n\n", from) != std::string::npos) {
+      response_ = ResponseTo(head_, respond);
+      break;
+    }
+    if (head_.size() > kHeadBytesMax) {
+      response_ = ErrorResponse(
+          kHeadTooLarge, fmt::format("a request's head has at most {} bytes\n", kHeadBytesMax));
+      break;
+    }
+  }
+  head_ = std::string();  // releases its memory
+  state_ = State::kSends;
+  deadline_ = std::chrono::steady_clock::now() + times_.response;
+  return Next::kAwaitRoom;
+}
+
+HttpExchange::Next HttpExchange::Send() {
+  while (unsent_bytes() > 0) {
+    const ssize_t bytes =
+        send(descriptor_, response_.data() + sent_bytes_, unsent_bytes(), MSG_NOSIGNAL);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) return WouldWait() ? Next::kAwaitRoom : Next::kClose;
+    sent_bytes_ += static_cast<size_t>(bytes);
+  }
+  response_ = std::string();
+  sent_bytes_ = 0;
+  state_ = State::kDrains;
+  shutdown(descriptor_, SHUT_WR);
+  return Next::kAwaitBytes;
+}
+
+// Waits for the client's end. A close while unread bytes are there would reset the connection, and
+// the client might lose the response.
+HttpExchange::Next HttpExchange::Drain() {
+  std::array<char, kReadBytes> part{};
+  for (int i = 0; i < kReadsMax; ++i) {
+    const ssize_t bytes = Receive(descriptor_, &part);
+    if (bytes < 0 && WouldWait()) return Next::kAwaitBytes;
+    if (bytes <= 0) return Next::kClose;
+  }
+  return Next::kAwaitBytes;
+}
+
+}  // namespace stele::server
