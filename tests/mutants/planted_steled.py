@@ -240,6 +240,8 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/sockets/listening_socket.cc",
     ("a client waits for a connection when no descriptor is left", "const int turned_away = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);", "const int turned_away = -1;"),
+    ("the socket of another server is removed", "status.st_dev == file_.device && status.st_ino == file_.inode)", "true)"),
+    ("two servers that start at once get one path", "while (flock(descriptor_, LOCK_EX) != 0 && errno == EINTR)", "while (false)"),
 )
 plant(
     "steled", ["steled_test --gtest_filter=HttpPagesTest*"], "tools/steled/monitoring/http_pages.cc",

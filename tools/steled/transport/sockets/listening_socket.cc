@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -96,6 +97,51 @@ void RemoveStaleSocket(const sockaddr_un& address) {
   if (ConnectTo(address) != 0 && errno == ECONNREFUSED) unlink(address.sun_path);
 }
 
+// The file PATH.lock, locked and removed at the end. Without it, a process could take the socket of
+// another for stale between the other's bind and listen.
+class PathLock {
+ public:
+  explicit PathLock(const std::string& path) : path_(path + ".lock") {
+    do {
+      Unlock();
+      descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+      if (descriptor_ < 0) return;
+      while (flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+      }
+    } while (!IsCurrent());  // its last owner removed it
+  }
+  ~PathLock() {
+    if (descriptor_ >= 0) unlink(path_.c_str());
+    Unlock();
+  }
+  PathLock(const PathLock&) = delete;
+  PathLock& operator=(const PathLock&) = delete;
+
+  // Otherwise errno has the reason.
+  bool is_held() const { return descriptor_ >= 0; }
+  const std::string& path() const { return path_; }
+
+ private:
+  bool IsCurrent() const {
+    struct stat opened {};
+    struct stat named {};
+    return fstat(descriptor_, &opened) == 0 && lstat(path_.c_str(), &named) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+  }
+  void Unlock() {
+    if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+  }
+
+  const std::string path_;
+  int descriptor_ = -1;
+};
+
+absl::Status CannotListen(const std::string& path, std::string_view reason) {
+  return MakeStatus(absl::StatusCode::kUnavailable,
+                    fmt::format("cannot listen on unix:{}: {}", path, reason));
+}
+
+// Removes the file of a killed process first.
 absl::StatusOr<int> ListenOnUnixSocket(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -104,6 +150,9 @@ absl::StatusOr<int> ListenOnUnixSocket(const std::string& path) {
                            sizeof(address.sun_path) - 1);
   }
   path.copy(address.sun_path, path.size());
+  const PathLock lock(path);
+  if (!lock.is_held())
+    return CannotListen(path, fmt::format("{}: {}", lock.path(), std::strerror(errno)));
   RemoveStaleSocket(address);
   const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const bool is_bound =
@@ -113,8 +162,7 @@ absl::StatusOr<int> ListenOnUnixSocket(const std::string& path) {
   const std::string reason = std::strerror(errno);
   if (is_bound) unlink(address.sun_path);
   if (descriptor >= 0) close(descriptor);
-  return MakeStatus(absl::StatusCode::kUnavailable,
-                    fmt::format("cannot listen on unix:{}: {}", path, reason));
+  return CannotListen(path, reason);
 }
 
 int Reserve() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
@@ -123,34 +171,43 @@ int Reserve() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 absl::StatusOr<ListeningSocket> ListeningSocket::Listen(const std::string& address) {
   constexpr std::string_view kUnix = "unix:";
-  if (address.starts_with(kUnix)) {
-    const std::string path = address.substr(kUnix.size());
-    STELED_ASSIGN_OR_RETURN(const int descriptor, ListenOnUnixSocket(path));
-    return ListeningSocket(descriptor, address, path);
-  }
+  if (address.starts_with(kUnix)) return ListenOnPath(address, address.substr(kUnix.size()));
   STELED_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(address));
   for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
     const int descriptor = ListenOn(*at);
     if (descriptor < 0) continue;
     return ListeningSocket(
         descriptor, fmt::format("{}:{}", address.substr(0, address.rfind(':')), PortOf(descriptor)),
-        "");
+        {});
   }
   return MakeStatus(
       absl::StatusCode::kUnavailable,
       fmt::format("cannot listen on {}: {}; is the port taken?", address, std::strerror(errno)));
 }
 
-ListeningSocket::ListeningSocket(int descriptor, std::string address, std::string path)
+absl::StatusOr<ListeningSocket> ListeningSocket::ListenOnPath(const std::string& address,
+                                                              const std::string& path) {
+  STELED_ASSIGN_OR_RETURN(const int descriptor, ListenOnUnixSocket(path));
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) {
+    const std::string reason = std::strerror(errno);
+    close(descriptor);
+    return CannotListen(path, reason);
+  }
+  return ListeningSocket(descriptor, address,
+                         {.path = path, .device = status.st_dev, .inode = status.st_ino});
+}
+
+ListeningSocket::ListeningSocket(int descriptor, std::string address, SocketFile file)
     : descriptor_(descriptor),
       address_(std::move(address)),
-      path_(std::move(path)),
+      file_(std::move(file)),
       reserve_(Reserve()) {}
 
 ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       address_(std::move(other.address_)),
-      path_(std::exchange(other.path_, std::string())),
+      file_(std::exchange(other.file_, SocketFile())),
       reserve_(std::exchange(other.reserve_, -1)) {}
 
 ListeningSocket::~ListeningSocket() {
@@ -160,8 +217,13 @@ ListeningSocket::~ListeningSocket() {
 
 void ListeningSocket::Close() {
   if (descriptor_ < 0) return;
+  // While this process listens, no other one takes the file for stale and puts its own there. So
+  // the file is removed first.
+  struct stat status {};
+  if (!file_.path.empty() && lstat(file_.path.c_str(), &status) == 0 &&
+      status.st_dev == file_.device && status.st_ino == file_.inode)
+    unlink(file_.path.c_str());
   close(std::exchange(descriptor_, -1));
-  if (!path_.empty()) unlink(path_.c_str());
 }
 
 int ListeningSocket::Accept(std::chrono::milliseconds user_timeout) {
@@ -169,7 +231,7 @@ int ListeningSocket::Accept(std::chrono::milliseconds user_timeout) {
     if (reserve_ < 0) reserve_ = Reserve();
     const int client = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (client >= 0) {
-      if (!path_.empty()) return client;
+      if (!file_.path.empty()) return client;
       SetOption(client, IPPROTO_TCP, TCP_NODELAY, 1);
       SetOption(client, SOL_SOCKET, SO_KEEPALIVE, 1);
       SetOption(client, IPPROTO_TCP, TCP_KEEPIDLE, 60);

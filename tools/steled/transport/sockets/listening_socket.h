@@ -1,11 +1,15 @@
 // steled/transport/sockets/listening_socket.h: the socket that clients connect to.
 //
-// A Unix socket is a file that this process creates and removes. It replaces the file of a killed
-// process.
+// A Unix socket is a file that this process creates, and removes unless another file has taken its
+// place. It replaces the file of a killed process. Of two processes that listen on one path at the
+// same time, one gets an error: a lock on the file PATH.lock, which exists only meanwhile, keeps
+// one from taking the other's socket for that of a killed process.
 //
 // Errors:    InvalidArgument for an invalid address; Unavailable if the address cannot be used.
 // Threads:   confined, except Accept, which is thread-safe.
 #pragma once
+
+#include <sys/types.h>
 
 #include <chrono>
 #include <string>
@@ -34,12 +38,20 @@ class ListeningSocket {
   void Close();
 
  private:
-  ListeningSocket(int descriptor, std::string address, std::string path);
+  // The file of a Unix socket, as it was made.
+  struct SocketFile {
+    std::string path;  // "": none
+    dev_t device = 0;
+    ino_t inode = 0;
+  };
+  ListeningSocket(int descriptor, std::string address, SocketFile file);
+  static absl::StatusOr<ListeningSocket> ListenOnPath(const std::string& address,
+                                                      const std::string& path);
 
   int descriptor_;
   std::string address_;
-  std::string path_;  // the path of a Unix socket; "": none
-  int reserve_;       // closed for a moment when descriptors run out
+  SocketFile file_;
+  int reserve_;  // closed for a moment when descriptors run out
 };
 
 }  // namespace stele::server
