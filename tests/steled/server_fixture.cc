@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -36,7 +37,9 @@ ServerProcess::ServerProcess(const std::string& database, std::vector<std::strin
     ADD_FAILURE() << "STELED_COMMAND is not set: run this through ctest";
     return;
   }
-  std::vector<std::string> words = {program, "--db", database, "--listen", "127.0.0.1:0"};
+  std::vector<std::string> words = {program, "--db", database};
+  if (std::find(flags.begin(), flags.end(), "--listen") == flags.end())
+    words.insert(words.end(), {"--listen", "127.0.0.1:0"});
   words.insert(words.end(), flags.begin(), flags.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

@@ -24,6 +24,7 @@ constexpr uint64_t kMemoryBudgetMin = uint64_t{1} << 20;  // as in DatabaseOptio
 constexpr uint64_t kMessageBytesMin = uint64_t{1} << 20;
 // The maximum that Bigtable's clients accept.
 constexpr uint64_t kMessageBytesLimit = uint64_t{256} << 20;
+constexpr std::string_view kUnix = "unix:";
 
 template <typename Number>
 std::optional<Number> ToNumber(std::string_view text) {
@@ -136,25 +137,30 @@ absl::Status SetTraceSample(const std::string& value, Flags* flags) {
   return absl::OkStatus();
 }
 
-// Accepts exactly one address: the HTTP library would accept a list, and letters after a port.
-bool IsHostPort(std::string_view address) {
+// Returns why this is not HOST:PORT; "" if it is.
+std::string_view AddressFault(std::string_view address) {
   const size_t colon = address.rfind(':');
-  return colon != std::string_view::npos && colon > 0 &&
-         address.find(',') == std::string_view::npos &&
-         ToNumber<uint16_t>(address.substr(colon + 1)).has_value();
+  if (colon == std::string_view::npos) return "the port is missing";
+  if (colon == 0) return "the host is missing; 127.0.0.1 is this machine, 0.0.0.0 all addresses";
+  if (address.find(',') != std::string_view::npos) return "it takes one address";
+  if (!ToNumber<uint16_t>(address.substr(colon + 1)).has_value())
+    return "the port is a number of 0 to 65535";
+  return "";
 }
 
 absl::Status SetMetrics(const std::string& value, Flags* flags) {
-  if (!IsHostPort(value)) return InvalidArgument("takes HOST:PORT, not \"{}\"", value);
+  const std::string_view fault =
+      value.starts_with(kUnix) ? "these pages have no Unix socket" : AddressFault(value);
+  if (!fault.empty()) return InvalidArgument("takes HOST:PORT, not \"{}\": {}", value, fault);
   flags->metrics = value;
   return absl::OkStatus();
 }
 
 absl::Status SetListen(const std::string& value, Flags* flags) {
-  constexpr std::string_view kUnix = "unix:";
-  const bool is_path = value.starts_with(kUnix) && value.size() > kUnix.size();
-  if (!is_path && (value.starts_with(kUnix) || !IsHostPort(value)))
-    return InvalidArgument("takes HOST:PORT or unix:PATH, not \"{}\"", value);
+  const std::string_view path_fault = value == kUnix ? "the path is missing" : "";
+  const std::string_view fault = value.starts_with(kUnix) ? path_fault : AddressFault(value);
+  if (!fault.empty())
+    return InvalidArgument("takes HOST:PORT or unix:PATH, not \"{}\": {}", value, fault);
   flags->listen = value;
   return absl::OkStatus();
 }
@@ -232,6 +238,11 @@ const FlagSpec* FindFlag(std::string_view name) {
       std::find_if(std::begin(kFlags), std::end(kFlags),
                    [name](const FlagSpec& flag) { return flag.name == name; });
   return found == std::end(kFlags) ? nullptr : found;
+}
+
+std::vector<Flags::Given>::const_iterator FindGiven(const Flags& flags, std::string_view name) {
+  return std::find_if(flags.given.begin(), flags.given.end(),
+                      [name](const Flags::Given& each) { return each.name == name; });
 }
 
 // `source` is the flag or variable as its user wrote it.
@@ -418,7 +429,11 @@ absl::Status ReadArguments(std::span<const std::string> args, Flags* flags) {
                                flag->argument);
       written.value = args[++i];
     }
-    STELED_RETURN_IF_ERROR(SetFlag(*flag, fmt::format("--{}", flag->name), *written.value, flags));
+    const std::string source = fmt::format("--{}", flag->name);
+    const auto earlier = FindGiven(*flags, flag->name);
+    if (earlier != flags->given.end() && earlier->source == source)
+      return InvalidArgument("{} is given twice; give it once", source);
+    STELED_RETURN_IF_ERROR(SetFlag(*flag, source, *written.value, flags));
   }
   return absl::OkStatus();
 }
@@ -440,8 +455,7 @@ absl::StatusOr<Flags> ParseFlags(std::span<const std::string> args, const Enviro
 }
 
 std::string SourceOf(const Flags& flags, std::string_view name) {
-  const auto given = std::find_if(flags.given.begin(), flags.given.end(),
-                                  [name](const Flags::Given& each) { return each.name == name; });
+  const auto given = FindGiven(flags, name);
   return given == flags.given.end() ? fmt::format("--{}", name) : given->source;
 }
 
@@ -458,7 +472,7 @@ std::string GivenText(const Flags& flags) {
 }
 
 bool IsLocal(std::string_view address) {
-  if (address.starts_with("unix:")) return true;
+  if (address.starts_with(kUnix)) return true;
   const size_t colon = address.rfind(':');
   const std::string_view host = address.substr(0, colon);
   const std::string_view port = colon == std::string_view::npos ? "" : address.substr(colon + 1);

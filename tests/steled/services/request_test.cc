@@ -279,11 +279,27 @@ TEST(CommandLine, WhatIsWrongIsNamedAsItWasWritten) {
   EXPECT_EQ(error({"--db=d", "-max-cals=5"}),
             "unknown flag -max-cals; \"steled --help\" lists the flags");
   EXPECT_EQ(error({"--db=d", "--listen", "nowhere"}),
-            "--listen takes HOST:PORT or unix:PATH, not \"nowhere\"");
-  EXPECT_EQ(error({"--db=d", "--listen", "127.0.0.1:65536"}),
-            "--listen takes HOST:PORT or unix:PATH, not \"127.0.0.1:65536\"");
+            "--listen takes HOST:PORT or unix:PATH, not \"nowhere\": the port is missing");
+  EXPECT_EQ(
+      error({"--db=d", "--listen", "127.0.0.1:65536"}),
+      "--listen takes HOST:PORT or unix:PATH, not \"127.0.0.1:65536\": the port is a number of "
+      "0 to 65535");
+  for (const char* const address :
+       {"127.0.0.1:99999", "127.0.0.1:", "localhost:", "127.0.0.1:abc", "[::1]:-1"}) {
+    EXPECT_TRUE(
+        error({"--db=d", "--listen", address}).ends_with("the port is a number of 0 to 65535"))
+        << address;
+  }
+  EXPECT_TRUE(
+      error({"--db=d", "--listen=:8086"})
+          .starts_with("--listen takes HOST:PORT or unix:PATH, not \":8086\": the host is "));
+  EXPECT_TRUE(error({"--db=d", "--listen=unix:"}).ends_with("\"unix:\": the path is missing"));
+  EXPECT_EQ(error({"--db=d", "--metrics=unix:80"}),
+            "--metrics takes HOST:PORT, not \"unix:80\": these pages have no Unix socket");
+  EXPECT_EQ(error({"--db=d", "--listen=127.0.0.1:1", "--listen", "127.0.0.1:2"}),
+            "--listen is given twice; give it once");
   EXPECT_EQ(error({"--db=d"}, {{"STELED_METRICS", "9090"}}),
-            "STELED_METRICS takes HOST:PORT, not \"9090\"");
+            "STELED_METRICS takes HOST:PORT, not \"9090\": the port is missing");
   EXPECT_EQ(error({"--db=d", "--memory-budget=1KiB"}),
             "--memory-budget takes a size of 1MiB or more, such as 512MiB, not \"1KiB\"");
   EXPECT_EQ(error({"--db=d", "--log-format=xml"}), "--log-format takes text or json, not \"xml\"");

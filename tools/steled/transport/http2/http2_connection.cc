@@ -61,8 +61,9 @@ nghttp2_nv AcceptedEncodings() { return ConstantHeader("grpc-accept-encoding", "
 // The time until the server began to respond, as Bigtable's clients measure it.
 std::string ServerTiming(const Http2Stream& stream) {
   const auto elapsed = std::chrono::steady_clock::now() - stream.begun_at;
-  return fmt::format("gfet4t7; dur={}",
-                     std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count());
+  return fmt::format(
+      "gfet4t7; dur={}",
+      std::max<int64_t>(std::chrono::ceil<std::chrono::milliseconds>(elapsed).count(), 1));
 }
 
 // grpc-status; grpc-message and grpc-status-details-bin where there are some.
