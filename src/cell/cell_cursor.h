@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,9 @@ struct CursorStats {
   uint64_t bytes_pinned = 0;
 };
 
+// As ReadOptions.reserve_large_value.
+using ReserveValue = std::function<absl::Status(uint64_t bytes)>;
+
 struct CursorOptions {
   Direction direction = Direction::kForward;
   // Maps this source's indexes to the user's indexes. Cells of skipped families are not returned,
@@ -68,6 +72,8 @@ struct CursorOptions {
   // Large values may be returned as lazy values (cell.h). Such a cell ends its batch, as any large
   // value does.
   bool defers_values = false;
+  // Called before a large value is read; an error fails the read. May be null; outlives the cursor.
+  const ReserveValue* reserve_large_value = nullptr;
   CursorStats* stats = nullptr;  // may be null; outlives the cursor
   // If a source that is a file fails, it stores the reason here. May be null; must outlive the
   // cursor.

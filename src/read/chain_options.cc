@@ -90,6 +90,7 @@ CursorOptions SourceOptions(const TableView& table, const ChainOptions& options,
                        .fill_cache = options.fill_cache,
                        .latest_only = options.latest_only,
                        .defers_values = options.retention.has_value() || options.defers_values,
+                       .reserve_large_value = options.reserve_large_value,
                        .stats = options.stats,
                        .prefetch_runner = options.prefetch_runner};
   if (options.spans.empty()) return source;

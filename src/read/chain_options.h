@@ -31,7 +31,8 @@ struct ChainOptions {
   // Only the newest version of each column is needed; others may be missing (engine rule 13).
   bool latest_only = false;
   CursorStats* stats = nullptr;
-  PrefetchRunner* prefetch_runner = nullptr;  // as in CursorOptions
+  PrefetchRunner* prefetch_runner = nullptr;          // as in CursorOptions
+  const ReserveValue* reserve_large_value = nullptr;  // likewise
   // By family index - 1: the families whose cells are needed; empty: all.
   FamilySet wanted_families;
   // By family index - 1; empty: no limits. Versions outside of their family's span may be missing

@@ -40,6 +40,8 @@ ChainOptions ChainOptionsOf(const RowStreamOptions& options, CursorStats* stats)
   chain.fill_cache = options.fill_cache;
   chain.stats = stats;
   chain.prefetch_runner = options.prefetch_runner;
+  if (options.reserve_large_value != nullptr)
+    chain.reserve_large_value = &options.reserve_large_value;
   return chain;
 }
 

@@ -53,6 +53,7 @@ struct RowStreamOptions {
   // Is charged for the memory of a piece; may be null.
   MemoryTracker* memory_tracker = nullptr;
   Interruption interruption;
+  ReserveValue reserve_large_value;                   // may be empty
   std::function<void(std::string_view)> on_progress;  // may be empty
   // The minimum time between two reports. Tests set 0.
   std::chrono::milliseconds progress_interval{10};

@@ -58,6 +58,7 @@ absl::StatusOr<RowStreamOptions> ReadPath::StreamOptionsOf(uint32_t table_id,
       .prefetch_runner = parts_.prefetch,
       .memory_tracker = parts_.memory,
       .interruption = {options.stop, options.deadline, parts_.open->closed_flag()},
+      .reserve_large_value = options.reserve_large_value,
       .on_progress = options.on_progress};
 }
 

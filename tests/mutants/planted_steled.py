@@ -8,8 +8,8 @@ TRANSLATION = ["unit_remote_wire"]
 
 plant(
     "steled", PARTS, "tools/steled/services/read_rows.cc",
-    ("a qualifier is sent only with its family", "const bool new_qualifier = new_family || cell.qualifier() != qualifier_;",
-     "const bool new_qualifier = new_family;"),
+    ("a qualifier is sent only with its family", "if (chunk.family_name.has_value() || cell.qualifier() != qualifier_)",
+     "if (chunk.family_name.has_value())"),
 )
 plant(
     "wire", TRANSLATION, "src/remote/wire/filter_translation.cc",
@@ -256,7 +256,7 @@ plant(
     "steled", ["steled_test --gtest_filter=RowSender*:TakesScanned*"], "tools/steled/services/row_sender.cc",
     ("rows are deleted after the end of the scan", "if (chunker_.has_rows()) {", "if (false) {"),
     ("progress is reported inside a row", " && !chunker_.in_row()) {", ") {"),
-    ("a found row is delayed", "  if (taken && !was_sent_ && IsDue(now)) taken = chunker_.Flush();\n", ""),
+    ("a found row is delayed", "  if (is_added && !was_sent_ && IsDue(now)) chunker_.Flush();\n", ""),
 )
 
 plant(

@@ -70,6 +70,7 @@ class RowGroupPrefetch::ReadaheadBatch final : public PrefetchTask {
   static CursorOptions OwnOptions(CursorOptions options, CursorStats* stats) {
     options.stats = stats;
     options.prefetch_runner = nullptr;
+    options.reserve_large_value = nullptr;  // large values are not prefetched
     return options;
   }
 

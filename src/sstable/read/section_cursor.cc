@@ -349,6 +349,8 @@ bool SectionCursor::FillCell(const FamilyPage& page, uint32_t index, Cell* cell,
 
 // Pinned, like returned cells.
 absl::StatusOr<std::string_view> SectionCursor::ReadLarge(const LargeValueReference& reference) {
+  if (options_.reserve_large_value != nullptr)
+    STELE_RETURN_IF_ERROR((*options_.reserve_large_value)(reference.value_bytes));
   pinned_charge_.Set(pinned_charge_.bytes() + Buffer::MemoryBytesFor(reference.value_bytes));
   if (options_.stats != nullptr) options_.stats->bytes_pinned += reference.value_bytes;
   STELE_ASSIGN_OR_RETURN(Buffer value, ReadLargeValue(table_, reference, options_.stats));

@@ -13,6 +13,7 @@
 #include "stele/database.h"
 #include "steled/fake_call.h"
 #include "steled/row_merger.h"
+#include "steled/transport/calls/overload.h"
 
 namespace stele::server {
 namespace {
@@ -154,11 +155,12 @@ TEST_F(ReadRowsCallTest, ARowThatSpansMessagesIsNotCut) {
   EXPECT_EQ(KeysOf(&call), expected);
 }
 
-TEST_F(ReadRowsCallTest, WhatWaitsIsCharged) {
+TEST_F(ReadRowsCallTest, WhatAPausedReadHoldsIsCharged) {
   FakeCall call;
   Read({.rows = RowSet::All()}, &call);
-  EXPECT_GT(call.reserved_bytes(), kMessageBytes / 2);
-  EXPECT_LT(call.reserved_bytes(), 3 * kMessageBytes);
+  // The row that did not fit into the message, and the reader's row.
+  EXPECT_GT(call.reserved_bytes(), 200'000u);
+  EXPECT_LT(call.reserved_bytes(), kMessageBytes);
   FakeCall poor;
   poor.SetBytesMax(1000);
   poor.SetRoom(1);
@@ -169,6 +171,68 @@ TEST_F(ReadRowsCallTest, WhatWaitsIsCharged) {
           ->Run(&poor);
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
   EXPECT_EQ(poor.TakeRest(), nullptr);
+}
+
+class LargeValueCallTest : public ReadRowsCallTest {
+ protected:
+  static constexpr size_t kValueBytes = 10'000'000;
+
+  LargeValueCallTest() {
+    EXPECT_TRUE(table_
+                    .Apply(RowMutation("large").SetCell("f", "q", Timestamp::FromMicros(1000),
+                                                        std::string(kValueBytes, 'l')))
+                    .ok());
+  }
+
+  static ReadRowsCall::Request OfLargeRow() {
+    return {.rows = RowSet(RowRange::Closed("large", "large"))};
+  }
+};
+
+// Each message is made when the client has read the one before.
+TEST_F(LargeValueCallTest, ALargeValueIsSentInPartsOverManyPauses) {
+  FakeCall call;
+  EXPECT_GT(Read(OfLargeRow(), &call), static_cast<int>(kValueBytes / kMessageBytes) - 1);
+  RowMerger merger(false);
+  for (size_t i = 0; i < call.answer_count(); ++i) merger.Take(call.Answer<ReadRowsResponse>(i));
+  merger.End();
+  EXPECT_EQ(merger.errors(), Rows());
+  EXPECT_EQ(merger.rows(), Rows({"large f:q@1000=<10000000 bytes of 'l'>"}));
+  EXPECT_LE(shrunk_count_, 1) << "the row must come from one view";
+  // The value, and the largest message.
+  EXPECT_GE(call.reserved_bytes(), kValueBytes);
+  EXPECT_LT(call.reserved_bytes(), kValueBytes + kDefaultMessageBytesMax + kMessageBytes);
+}
+
+TEST_F(LargeValueCallTest, AValueWithoutMemoryIsNeitherReadNorSent) {
+  ASSERT_TRUE(table_.Flush().ok());
+  FakeCall call;
+  call.SetBytesMax(kValueBytes - 1);
+  ReadRowsCall::Request request = OfLargeRow();
+  request.table = table_;
+  request.table_name = "t";
+  const absl::Status status = std::make_shared<ReadRowsCall>(std::move(request), ScanCounter(),
+                                                             std::chrono::steady_clock::now())
+                                  ->Run(&call);
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_EQ(status.message(), "Too many bytes of answers that nobody has read; try again later");
+  EXPECT_FALSE(StatusDetails(status).empty()) << "clients retry it";
+  EXPECT_EQ(call.answer_count(), 0u);
+}
+
+// The reader holds two of them at most.
+TEST_F(LargeValueCallTest, OfManyLargeValuesOfARowTwoAreCharged) {
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(table_
+                    .Apply(RowMutation("large").SetCell("f", "q", Timestamp::FromMicros(i * 1000),
+                                                        std::string(kValueBytes, 'l')))
+                    .ok());
+    ASSERT_TRUE(table_.Flush().ok());
+  }
+  FakeCall call;
+  Read(OfLargeRow(), &call);
+  EXPECT_GT(call.reserved_bytes(), 2 * kValueBytes);
+  EXPECT_LT(call.reserved_bytes(), 2 * kValueBytes + kDefaultMessageBytesMax + kMessageBytes);
 }
 
 }  // namespace

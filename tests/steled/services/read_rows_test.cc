@@ -188,6 +188,36 @@ TEST(RowChunker, ASinkThatEndsEndsTheWork) {
   EXPECT_EQ(calls, 1);
 }
 
+// It gets the rest when Add is called again, as often as it pauses.
+TEST(RowChunker, ASinkThatPausesGetsTheRest) {
+  std::vector<ReadRowsResponse> messages;
+  RowChunker chunker([&](const std::string& framed, bool) {
+    EXPECT_TRUE(messages.emplace_back().ParseFromString(framed.substr(kPrefixBytes)));
+    return false;
+  });
+  const std::string large(9'000'000, 'v');
+  const std::string small(300'000, 's');
+  const std::vector<CellView> cells = {At("f", "a", 2000, large), At("f", "a", 1000, small),
+                                       At("f", "b", 1000, ""), At("g", "b", 1000, large)};
+  size_t pauses = 0;
+  for (const char* const key : {"r", "s"}) {
+    for (const bool is_last_piece : {false, true}) {
+      const RowView row = internal::Access::Make<RowView>(key, cells, is_last_piece);
+      while (!chunker.Add(row)) EXPECT_EQ(messages.size(), ++pauses);
+    }
+  }
+  EXPECT_FALSE(chunker.Finish({}, false, 0));
+  EXPECT_GT(pauses, 4 * 2 * large.size() / kMessageBytes);
+  RowMerger merger;
+  for (const ReadRowsResponse& message : messages) merger.Take(message);
+  merger.End();
+  EXPECT_EQ(merger.errors(), std::vector<std::string>());
+  const std::string cell =
+      " f:a@2000=<9000000 bytes of 'v'> f:a@1000=<300000 bytes of 's'> f:b@1000= "
+      "g:b@1000=<9000000 bytes of 'v'>";
+  EXPECT_EQ(merger.rows(), std::vector<std::string>({"r" + cell + cell, "s" + cell + cell}));
+}
+
 TEST(RowChunker, StatsComeLastAndOnlyWhenAskedFor) {
   for (const bool full : {false, true}) {
     Sent sent;

@@ -18,37 +18,38 @@ constexpr size_t kFirstBytes = 1024;
 
 bool RowChunker::Add(const RowView& row) {
   const std::span<const CellView> cells = row.cells();
-  for (size_t i = 0; i < cells.size(); ++i) {
-    if (!AddCell(row.row_key(), cells[i], row.is_last_piece() && i + 1 == cells.size()))
-      return false;
+  for (; next_cell_ < cells.size(); ++next_cell_) {
+    const bool is_last = row.is_last_piece() && next_cell_ + 1 == cells.size();
+    if (!AddCell(row.row_key(), cells[next_cell_], is_last)) return false;
   }
+  next_cell_ = 0;
   return true;
 }
 
-bool RowChunker::AddCell(std::string_view row_key, const CellView& cell, bool is_last) {
-  const bool new_family = !in_row_ || cell.family() != family_;
-  const bool new_qualifier = new_family || cell.qualifier() != qualifier_;
+CellChunkView RowChunker::FirstChunk(std::string_view row_key, const CellView& cell) const {
   CellChunkView chunk{.timestamp_micros = cell.timestamp().micros(), .labels = cell.labels()};
   if (!in_row_) chunk.row_key = row_key;
-  if (new_family) {
-    family_ = cell.family();
-    chunk.family_name = cell.family();
-  }
-  if (new_qualifier) {
-    qualifier_ = cell.qualifier();
+  if (!in_row_ || cell.family() != family_) chunk.family_name = cell.family();
+  if (chunk.family_name.has_value() || cell.qualifier() != qualifier_)
     chunk.qualifier = cell.qualifier();
-  }
-  chunk.value = cell.value();
-  while (chunk.value.size() > kValueChunkBytes) {
-    const std::string_view rest = chunk.value.substr(kValueChunkBytes);
-    chunk.value = chunk.value.substr(0, kValueChunkBytes);
-    chunk.value_size = static_cast<uint32_t>(cell.value().size());
+  return chunk;
+}
+
+bool RowChunker::AddCell(std::string_view row_key, const CellView& cell, bool is_last) {
+  for (bool is_whole = false; !is_whole;) {
+    CellChunkView chunk = value_offset_ == 0 ? FirstChunk(row_key, cell) : CellChunkView{};
+    chunk.value = cell.value().substr(value_offset_, kValueChunkBytes);
+    is_whole = value_offset_ + chunk.value.size() == cell.value().size();
+    if (!is_whole) chunk.value_size = static_cast<uint32_t>(cell.value().size());
+    chunk.commit_row = is_last && is_whole;
     if (!AddChunk(chunk)) return false;
-    chunk = {.value = rest};
+    in_row_ = !chunk.commit_row;
+    if (chunk.family_name.has_value()) family_ = *chunk.family_name;
+    if (chunk.qualifier.has_value()) qualifier_ = *chunk.qualifier;
+    value_offset_ += chunk.value.size();
   }
-  in_row_ = !is_last;
-  chunk.commit_row = is_last;
-  return AddChunk(chunk);
+  value_offset_ = 0;
+  return true;
 }
 
 bool RowChunker::AddChunk(const CellChunkView& chunk) {
@@ -97,8 +98,8 @@ bool RowChunker::SendAll(bool is_last) {
 }
 
 bool RowChunker::Finish(const ReadStats& stats, bool full_stats, int64_t elapsed_nanos) {
-  if (!SendAll(/*is_last=*/!full_stats)) return false;
-  if (!full_stats) return true;
+  const bool is_taken = SendAll(/*is_last=*/!full_stats);
+  if (!full_stats) return is_taken;
   google::bigtable::v2::ReadRowsResponse last;
   auto* const view = last.mutable_request_stats()->mutable_full_read_stats_view();
   auto* const iteration = view->mutable_read_iteration_stats();

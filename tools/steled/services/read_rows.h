@@ -9,7 +9,9 @@
 // not fit into the largest message spans several messages.
 //
 // Path:      data_service -> RowChunker -> its sink, which writes to the stream.
-// Errors:    none; a sink that returns false ends the work.
+// Memory:    buffered_bytes(): complete rows up to kMessageBytes, and an incomplete row up to the
+//            largest message.
+// Errors:    none; a sink that returns false pauses the work.
 // Threads:   confined to its call.
 // Cost:      one copy of each value, into the buffer that is sent; no protobuf message
 //            (remote/wire/chunk_bytes.h).
@@ -39,14 +41,15 @@ inline constexpr size_t kValueChunkBytes = size_t{256} << 10;
 class RowChunker {
  public:
   // Receives an encoded ReadRowsResponse as Call::Send does, and whether it is the last of the
-  // read. Returns false if it accepts no more.
+  // read. Returns false if it accepts no more for now.
   using Sink = std::function<bool(std::string framed, bool is_last)>;
 
   // Messages have at most `message_bytes_max` bytes, which is at least kMessageBytes.
   explicit RowChunker(Sink sink, size_t message_bytes_max = kDefaultMessageBytesMax)
       : sink_(std::move(sink)), message_bytes_max_(message_bytes_max) {}
 
-  // Adds a row or a partial row. Returns false if the sink accepts no more.
+  // Adds a row or a partial row. Returns false if the sink accepts no more. Then call it again with
+  // the same row, and it adds the rest.
   bool Add(const RowView& row);
   // Sends the complete rows.
   bool Flush();
@@ -56,12 +59,17 @@ class RowChunker {
   // True if complete rows wait to be sent.
   bool has_rows() const { return rows_end_ > kPrefixBytes; }
   bool in_row() const { return in_row_; }
+  // The size of what was added and not sent.
+  size_t buffered_bytes() const { return framed_.size() - kPrefixBytes; }
   // Sends the rest and, with `full_stats`, the message that ends a read whose client requested it.
   bool Finish(const ReadStats& stats, bool full_stats, int64_t elapsed_nanos);
 
  private:
+  // Adds the rest of the cell, from value_offset_.
   bool AddCell(std::string_view row_key, const CellView& cell, bool is_last);
-  // Adds a chunk. If it would exceed the limit, first sends the chunks before it.
+  internal::CellChunkView FirstChunk(std::string_view row_key, const CellView& cell) const;
+  // Adds a chunk. If it would exceed the limit, first sends the chunks before it. Returns false,
+  // and has not added it, if the sink accepts no more.
   bool AddChunk(const internal::CellChunkView& chunk);
   // Sends everything, including a part of the incomplete row.
   bool SendAll(bool is_last);
@@ -75,6 +83,9 @@ class RowChunker {
   bool in_row_ = false;
   std::string family_;     // of the last cell of the incomplete row
   std::string qualifier_;  // likewise
+  // Where Add continues: the cell of the row, and the byte of its value.
+  size_t next_cell_ = 0;
+  size_t value_offset_ = 0;
 };
 
 }  // namespace stele::server

@@ -11,6 +11,8 @@ namespace {
 // A row larger than this reaches the chunker in parts, so that a call needs little memory for any
 // row.
 constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
+// What a read holds is charged above this size.
+constexpr size_t kUnchargedBytes = size_t{1} << 20;
 
 std::optional<RowRange> RangeBehind(const RowRange& range, std::string_view last) {
   if (range.end_bound() != RangeBound::kUnbounded && range.end() <= last) return std::nullopt;
@@ -61,31 +63,44 @@ absl::Status ReadRowsCall::Resume(Call* call) { return Readable(Run(call)); }
 absl::Status ReadRowsCall::Run(Call* call) {
   call_ = call;
   while (SendWaiting()) {
-    if (!waiting_.empty()) {
-      STELED_RETURN_IF_ERROR(ChargeWaiting());
+    if (waiting_.empty() && is_finished_) return absl::OkStatus();
+    is_blocked_ = !waiting_.empty() || (is_blocked_ && !call->CanSend());
+    if (is_blocked_) {
+      STELED_RETURN_IF_ERROR(Charge(HeldBytes()));
       call->Pause(PauseKind::kForRoom, shared_from_this());
       return absl::OkStatus();
     }
-    if (is_finished_) return absl::OkStatus();
     STELED_RETURN_IF_ERROR(AddRows());
   }
   return MakeStatus(absl::StatusCode::kCancelled, "The client reads no more");
 }
 
-absl::Status ReadRowsCall::ChargeWaiting() {
-  size_t bytes = 0;
+size_t ReadRowsCall::HeldBytes() const {
+  size_t bytes = sender_.buffered_bytes() + piece_bytes_;
   for (const auto& [framed, is_last] : waiting_) bytes += framed.size();
+  return bytes;
+}
+
+absl::Status ReadRowsCall::Charge(size_t bytes) {
   if (bytes <= charged_bytes_) return absl::OkStatus();
-  if (!call_->Reserve(bytes - charged_bytes_)) {
+  if (!call_->ReserveAnswer(bytes - charged_bytes_)) {
     return Overloaded("Too many bytes of answers that nobody has read; try again later");
   }
   charged_bytes_ = bytes;
   return absl::OkStatus();
 }
 
+// The reader may still hold the previous value of the row: to know whether a piece is the last, it
+// reads on.
+absl::Status ReadRowsCall::ChargeLargeValue(uint64_t bytes) {
+  refusal_ = Charge(sender_.buffered_bytes() + std::exchange(large_value_bytes_, bytes) + bytes);
+  return refusal_;
+}
+
 std::shared_ptr<void> ReadRowsCall::Shrink() {
-  if (reader_ == nullptr || sender_.in_row()) return nullptr;
+  if (reader_ == nullptr || sender_.in_row() || is_in_piece_) return nullptr;
   last_row_key_ = std::string(reader_->row().row_key());
+  piece_bytes_ = 0;
   AddStats();
   return std::shared_ptr<RowReader>(std::move(reader_));
 }
@@ -99,6 +114,7 @@ void ReadRowsCall::OpenReader() {
       .stop = call_->stop(),
       .deadline = call_->deadline(),
       .on_progress = [this](std::string_view row_key) { OnProgress(row_key); },
+      .reserve_large_value = [this](uint64_t bytes) { return ChargeLargeValue(bytes); },
       .tag = request_.tag};
   const RowSet rows =
       has_begun ? RowsBehind(request_.rows, last_row_key_, request_.is_reversed) : request_.rows;
@@ -107,12 +123,14 @@ void ReadRowsCall::OpenReader() {
 
 void ReadRowsCall::OnProgress(std::string_view scanned_through) {
   // Progress is not sent to a client that does not read, since it would only occupy memory.
-  if (waiting_.empty()) sender_.OnProgress(scanned_through, SteadyClock::now());
+  if (!is_blocked_) sender_.OnProgress(scanned_through, SteadyClock::now());
 }
 
 bool ReadRowsCall::Take(std::string framed, bool is_last) {
   waiting_.emplace_back(std::move(framed), is_last);
-  return SendWaiting();
+  is_blocked_ = !SendWaiting() || !waiting_.empty() || !call_->CanSend();
+  // A row of few bytes is added as a whole, so that a pause can close the reader behind it.
+  return !is_blocked_ || (waiting_.empty() && piece_bytes_ < kPieceBytes);
 }
 
 bool ReadRowsCall::SendWaiting() {
@@ -124,17 +142,28 @@ bool ReadRowsCall::SendWaiting() {
   return !is_gone_;
 }
 
+bool ReadRowsCall::NextPiece() {
+  piece_bytes_ = 0;
+  if (!sender_.in_row()) large_value_bytes_ = 0;
+  if (!reader_->Next()) return false;
+  counter_.OnRow(reader_->row().row_key());
+  for (const CellView& cell : reader_->row().cells()) piece_bytes_ += cell.value().size();
+  return true;
+}
+
 absl::Status ReadRowsCall::AddRows() {
   const bool is_over = request_.rows_limit > 0 && row_count_ >= request_.rows_limit;
   if (reader_ == nullptr && !is_over) OpenReader();
-  while (reader_ != nullptr && reader_->Next()) {
+  while (reader_ != nullptr && (is_in_piece_ || NextPiece())) {
+    if (HeldBytes() > kUnchargedBytes) STELED_RETURN_IF_ERROR(Charge(HeldBytes()));
     const RowView& row = reader_->row();
-    counter_.OnRow(row.row_key());
-    if (row.is_last_piece()) ++row_count_;
-    if (!sender_.Add(row, SteadyClock::now()) || !waiting_.empty()) return absl::OkStatus();
+    is_in_piece_ = !sender_.Add(row, SteadyClock::now());
+    if (!is_in_piece_ && row.is_last_piece()) ++row_count_;
+    if (is_blocked_) return absl::OkStatus();
   }
   // The rows before an error are valid. A client resumes after the last row that it got, and
   // discards an incomplete row.
+  STELED_RETURN_IF_ERROR(refusal_);
   if (reader_ != nullptr) STELED_RETURN_IF_ERROR(OfRow(reader_->status(), {}, request_.table_name));
   if (reader_ != nullptr) AddStats();
   reader_ = nullptr;

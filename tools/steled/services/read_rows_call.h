@@ -7,7 +7,10 @@
 // its reader.
 //
 // Path:      data_service -> ReadRowsCall -> RowSender -> the call.
-// Bounds:    one message and the incomplete row in memory, in addition to the call's unsent bytes.
+// Bounds:    in addition to the call's unsent bytes, one message, the incomplete row up to the
+//            largest message, and the present piece of a row. Above 1 MiB, and in a pause, they are
+//            charged to the memory for unread responses. So are values that lie outside of the
+//            blocks of an SSTable, before they are read.
 // Errors:    those of the read; CANCELLED once no client listens.
 // Threads:   one at a time.
 #pragma once
@@ -59,13 +62,19 @@ class ReadRowsCall final : public PausedCall, public std::enable_shared_from_thi
 
   void OpenReader();
   void OnProgress(std::string_view scanned_through);
-  // Accepts a message from the sender. Returns false if no client listens.
+  // Accepts a message from the sender. Returns false if Send would wait for the next one.
   bool Take(std::string framed, bool is_last);
   // Sends the waiting messages. Returns false if no client listens.
   bool SendWaiting();
-  // Charges the waiting messages to the memory for requests.
-  absl::Status ChargeWaiting();
-  // Adds rows until a message waits or there are no more rows.
+  // The bytes in memory of messages, rows and the present piece.
+  size_t HeldBytes() const;
+  // Charges so many bytes to the memory for unread responses, as far as they are not charged yet.
+  absl::Status Charge(size_t bytes);
+  // Charges a value before the reader reads it from a file.
+  absl::Status ChargeLargeValue(uint64_t bytes);
+  // Moves to the next row or piece of a row. Returns false at the end.
+  bool NextPiece();
+  // Adds rows until Send would wait or there are no more rows.
   absl::Status AddRows();
   void AddStats();
 
@@ -76,11 +85,16 @@ class ReadRowsCall final : public PausedCall, public std::enable_shared_from_thi
   std::unique_ptr<RowReader> reader_;  // null: will be opened after last_row_key_
   RowSender sender_;
   std::deque<std::pair<std::string, bool>> waiting_;  // messages, and whether each is the last
-  size_t charged_bytes_ = 0;                          // for the largest size that has waited
+  size_t charged_bytes_ = 0;                          // for the largest size that was held
+  size_t piece_bytes_ = 0;                            // of the values of the reader's row
+  size_t large_value_bytes_ = 0;                      // of the last value that was charged
+  absl::Status refusal_;                              // of a value for which there is no memory
   // The last complete row, once the reader was released.
   std::string last_row_key_;
   int64_t row_count_ = 0;     // complete rows
   ReadStats stats_;           // of earlier readers
+  bool is_in_piece_ = false;  // a part of the reader's row is not added yet
+  bool is_blocked_ = false;   // Send would wait
   bool is_gone_ = false;      // the client is gone
   bool is_finished_ = false;  // the last message was created
 };

@@ -19,10 +19,10 @@ RowSender::RowSender(RowChunker::Sink sink, bool tells_scanned, TimePoint now,
       sent_(now) {}
 
 bool RowSender::Add(const RowView& row, TimePoint now) {
-  bool taken = chunker_.Add(row);
-  if (taken && !was_sent_ && IsDue(now)) taken = chunker_.Flush();
+  const bool is_added = chunker_.Add(row);
+  if (is_added && !was_sent_ && IsDue(now)) chunker_.Flush();
   if (std::exchange(was_sent_, false)) sent_ = now;
-  return taken;
+  return is_added;
 }
 
 void RowSender::OnProgress(std::string_view scanned_through, TimePoint now) {

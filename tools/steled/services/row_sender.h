@@ -6,7 +6,7 @@
 // disconnection.
 //
 // Path:      data_service -> RowSender -> RowChunker -> the call.
-// Errors:    none; a sink that returns false ends the work.
+// Errors:    none; a sink that returns false pauses the work.
 // Threads:   confined to its call.
 // Source:    ReadRowsResponse.last_scanned_row_key.
 #pragma once
@@ -28,12 +28,15 @@ class RowSender {
   RowSender(RowChunker::Sink sink, bool tells_scanned, TimePoint now,
             size_t message_bytes_max = kDefaultMessageBytesMax);
 
-  // Adds a row or a partial row. Returns false if the sink accepts no more.
+  // Adds a row or a partial row. Returns false if the sink accepts no more. Then call it again with
+  // the same row, and it adds the rest.
   bool Add(const RowView& row, TimePoint now);
   // Handles a report of ReadOptions.on_progress.
   void OnProgress(std::string_view scanned_through, TimePoint now);
   // True inside a row that is not complete.
   bool in_row() const { return chunker_.in_row(); }
+  // The size of what was added and not sent.
+  size_t buffered_bytes() const { return chunker_.buffered_bytes(); }
   bool Finish(const ReadStats& stats, bool full_stats, std::chrono::nanoseconds elapsed);
 
  private:

@@ -1,0 +1,90 @@
+// Tests ReadOptions.reserve_large_value: a caller is asked before a large value is read from a
+// file.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "stele/stele.h"
+
+namespace stele {
+namespace {
+
+class ReserveLargeValueTest : public testing::Test {
+ protected:
+  void Put(const std::string& row_key, const std::string& qualifier, size_t bytes) {
+    ASSERT_TRUE(table_
+                    .Apply(RowMutation(row_key).SetCell("f", qualifier, Timestamp::FromMicros(1000),
+                                                        std::string(bytes, 'v')))
+                    .ok());
+  }
+  void Flush() { ASSERT_TRUE(table_.Flush().ok()); }
+
+  // Reads the table, and allows values up to the limit.
+  absl::Status Read(uint64_t bytes_max, const Filter& filter = Filter::PassAll(),
+                    bool is_reversed = false) {
+    asked_.clear();
+    rows_ = 0;
+    RowReader reader = table_.ReadRows(
+        RowSet::All(), filter, {.reverse = is_reversed, .reserve_large_value = [&](uint64_t bytes) {
+                                  asked_.push_back(bytes);
+                                  return bytes <= bytes_max ? absl::OkStatus()
+                                                            : absl::UnavailableError("no memory");
+                                }});
+    while (reader.Next()) ++rows_;
+    return reader.status();
+  }
+
+  Database database_ = Database::Open("mem:").value();
+  Table table_ = database_.CreateTable("t", Schema().AddFamily("f")).value();
+  std::vector<uint64_t> asked_;
+  int rows_ = 0;
+};
+
+TEST_F(ReserveLargeValueTest, EachLargeValueOfAFileIsAskedForBeforeItIsRead) {
+  Put("a", "small", 60'000);
+  Put("b", "one", 70'000);
+  Put("b", "two", 300'000);
+  Put("c", "large", 2'000'000);
+  EXPECT_TRUE(Read(0).ok()) << "the memtable has the values in memory";
+  EXPECT_EQ(asked_, std::vector<uint64_t>());
+  Flush();
+  EXPECT_TRUE(Read(10'000'000).ok());
+  EXPECT_EQ(asked_, std::vector<uint64_t>({70'000, 300'000, 2'000'000}));
+  EXPECT_EQ(rows_, 3);
+  EXPECT_TRUE(Read(10'000'000, Filter::PassAll(), /*is_reversed=*/true).ok());
+  EXPECT_EQ(asked_, std::vector<uint64_t>({2'000'000, 70'000, 300'000}));
+  EXPECT_TRUE(Read(10'000'000, Filter::Column("f", "two")).ok());
+  EXPECT_EQ(asked_, std::vector<uint64_t>({300'000}));
+}
+
+TEST_F(ReserveLargeValueTest, AnErrorEndsTheRead) {
+  Put("a", "small", 10);
+  Put("b", "large", 100'000);
+  Put("c", "large", 2'000'000);
+  Put("d", "large", 100'000);
+  Flush();
+  const absl::Status status = Read(100'000);
+  EXPECT_EQ(status, absl::UnavailableError("no memory"));
+  EXPECT_EQ(rows_, 2);
+  EXPECT_EQ(asked_, std::vector<uint64_t>({100'000, 2'000'000}));
+}
+
+// Versions that the family's rule drops are not read.
+TEST_F(ReserveLargeValueTest, GarbageIsNotAskedFor) {
+  Table table =
+      database_.CreateTable("latest", Schema().AddFamily("f", GcRule::MaxNumVersions(1))).value();
+  for (int i = 1; i <= 3; ++i) {
+    ASSERT_TRUE(table
+                    .Apply(RowMutation("r").SetCell("f", "q", Timestamp::FromMicros(i * 1000),
+                                                    std::string(100'000 + i, 'v')))
+                    .ok());
+    ASSERT_TRUE(table.Flush().ok());
+  }
+  table_ = table;
+  EXPECT_TRUE(Read(1'000'000).ok());
+  EXPECT_EQ(asked_, std::vector<uint64_t>({100'003}));
+}
+
+}  // namespace
+}  // namespace stele
