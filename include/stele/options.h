@@ -151,6 +151,9 @@ struct WriteOptions {
   //   - All tables share one token space. Use a token for one write only: Apply and BulkApply do
   //     not check which write consumed it. CheckAndMutateRow and ReadModifyWriteRow return
   //     FailedPrecondition if it was another kind of write.
+  //   - A result of ReadModifyWriteRow above 4 KiB is not copied. A repeat reads the cells that the
+  //     first call wrote. If one of them is gone or changed, it returns FailedPrecondition, and the
+  //     first call stays applied.
   // Cost: reads and writes one more row.
   std::string idempotency_token = {};
 

@@ -30,7 +30,7 @@ bool DecodeTokenUse(std::string_view bytes, TokenUse* use) {
   ByteReader in(bytes);
   uint8_t answer;
   uint64_t count;
-  if (!in.ReadByte(&answer) || answer > static_cast<uint8_t>(TokenResult::kRow) ||
+  if (!in.ReadByte(&answer) || answer > static_cast<uint8_t>(TokenResult::kLargeRow) ||
       !in.ReadVarint(&count) || count == 0 || count > in.remaining()) {
     return false;
   }
@@ -49,7 +49,7 @@ bool DecodeTokenUse(std::string_view bytes, TokenUse* use) {
   std::string_view row;
   if (!in.ReadRaw(in.remaining(), &row)) return false;
   use->row = row;
-  return row.empty() || use->answer == TokenResult::kRow;
+  return row.empty() || use->answer == TokenResult::kRow || use->answer == TokenResult::kLargeRow;
 }
 
 }  // namespace stele::internal

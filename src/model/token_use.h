@@ -16,6 +16,8 @@ namespace stele::internal {
 
 // Longer tokens are refused.
 inline constexpr size_t kTokenBytesMax = 1024;
+// A returned row is stored with its token if its values together have at most this size.
+inline constexpr size_t kReturnedRowBytesMax = 4096;
 inline constexpr int64_t kTokenMemoryMicros = int64_t{15} * 60 * 1'000'000;
 
 // The result of the first write, if it is more than OK.
@@ -23,7 +25,8 @@ enum class TokenResult : uint8_t {
   kOk = 0,
   kPredicateMatched = 1,
   kPredicateNotMatched = 2,
-  kRow = 3
+  kRow = 3,
+  kLargeRow = 4  // without its values
 };
 
 // Entries [begin, end) of a BulkApply; [0, 1) for any other write.
@@ -40,7 +43,7 @@ bool CoverEntry(const std::vector<EntryRange>& ranges, uint64_t entry);
 struct TokenUse {
   TokenResult answer = TokenResult::kOk;
   std::vector<EntryRange> entries;  // at least one, ascending, with gaps between them
-  // For kRow: the row's cells, encoded as docs/reference/format/tokens.md describes.
+  // For kRow and kLargeRow: the row's cells, encoded as docs/reference/format/tokens.md describes.
   std::string row;
 
   bool Covers(uint64_t entry) const { return CoverEntry(entries, entry); }

@@ -36,8 +36,7 @@ absl::StatusOr<RowAtRead> BeginRead(const Parts& parts, uint32_t table_id,
 // The data that a write records under its token.
 struct TokenRecord {
   std::optional<RowCondition> token;
-  TokenResult answer = TokenResult::kOk;
-  std::string row = {};
+  TokenUse use = {};  // its entries are set at the commit
 };
 
 // Releases the view. `now` must be the time of the read, so that new timestamps are not older than
@@ -49,7 +48,8 @@ absl::Status CommitIfUnchanged(const Parts& parts, RowAtRead row, const WriteEnt
   WriteContext context{
       .generation = row.generation, .view = std::move(row.point.view), .now = row.point.now};
   context.token = std::move(record.token);
-  context.use = {.answer = record.answer, .entries = {{0, 1}}, .row = std::move(record.row)};
+  context.use = std::move(record.use);
+  context.use.entries = {{0, 1}};
   const std::span<const WriteEntry> entries(&entry, entry.mutation->count() == 0 ? 0 : 1);
   STELE_ASSIGN_OR_RETURN(const GcFencePlan plan, PlanGcFences(*context.view, entries));
   return parts.steps->CommitEntries(std::move(context), entries, plan, options,
@@ -96,7 +96,7 @@ absl::StatusOr<MutationBranch> CheckAndCommit(const Parts& parts, uint32_t table
                          .owned = matched ? mutations.owned_matched : mutations.owned_not_matched};
   const TokenResult answer =
       matched ? TokenResult::kPredicateMatched : TokenResult::kPredicateNotMatched;
-  TokenRecord record{.token = std::move(used.unchanged), .answer = answer};
+  TokenRecord record{.token = std::move(used.unchanged), .use = {.answer = answer}};
   STELE_RETURN_IF_ERROR(
       CommitIfUnchanged(parts, std::move(row), entry, options, std::move(record)));
   return branch;
@@ -248,10 +248,8 @@ absl::StatusOr<std::optional<Row>> ModifyAndCommit(const Parts& parts, uint32_t 
   STELE_ASSIGN_OR_RETURN(TokenState used, parts.steps->FindToken(options));
   const TokenUse* const first = used.Covering(0);
   *is_repeat = first != nullptr;
-  if (*is_repeat) {
-    if (first->answer != TokenResult::kRow) return UsedForAnotherKind();
-    return DecodeReturnedRow(row_key, first->row);
-  }
+  if (*is_repeat)
+    return ReturnedRow(*parts.reads, table_id, row_key, *first, ReadOptionsOf(options));
   STELE_ASSIGN_OR_RETURN(RowAtRead row, BeginRead(parts, table_id, row_key));
   STELE_RETURN_IF_ERROR(CheckRules(row_key, rules, row.table->definition().schema.limits()));
   RowModifier modifier(parts.reads, table_id, row_key, &row, ReadOptionsOf(options));
@@ -264,11 +262,8 @@ absl::StatusOr<std::optional<Row>> ModifyAndCommit(const Parts& parts, uint32_t 
   RowMutation mutation = ToMutation(row_key, modifier.columns());
   modifier.ClearColumns();
   TokenRecord record{.token = std::move(used.unchanged)};
-  if (record.token.has_value()) {
-    record.answer = TokenResult::kRow;
-    record.row = EncodeReturnedRow(changed);
-  }
-  const uint64_t bytes = BytesOf(mutation) + record.row.size();
+  if (record.token.has_value()) SetReturnedRow(changed, &record.use);
+  const uint64_t bytes = BytesOf(mutation) + record.use.row.size();
   if (bytes > *turn_bytes && parts.admission->IsLarge(bytes)) {
     *turn_bytes = bytes;
     return std::nullopt;

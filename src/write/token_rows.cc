@@ -1,9 +1,11 @@
 #include "write/token_rows.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
+#include "base/checksum.h"
 #include "base/coding.h"
 #include "base/sip_hash.h"
 #include "base/status.h"
@@ -26,6 +28,56 @@ std::string ColumnOf(const TokenUse& use) {
   for (int shift = 24; shift >= 0; shift -= 8)
     qualifier.push_back(static_cast<char>(entry >> shift));
   return qualifier;
+}
+
+// A cell of a row that was returned without its value.
+struct ReturnedCell {
+  std::string_view family;
+  std::string_view qualifier;
+  int64_t timestamp = 0;
+  uint64_t value_bytes = 0;
+  uint64_t checksum = 0;
+};
+
+bool ReadReturnedCell(ByteReader* in, ReturnedCell* cell) {
+  uint64_t timestamp;
+  if (!in->ReadBytes(&cell->family) || !in->ReadBytes(&cell->qualifier) ||
+      !in->ReadFixed64(&timestamp) || !in->ReadVarint(&cell->value_bytes) ||
+      !in->ReadFixed64(&cell->checksum))
+    return false;
+  cell->timestamp = static_cast<int64_t>(timestamp);
+  return true;
+}
+
+// Returns a row with only this cell; nullopt if the table does not have the cell any more.
+absl::StatusOr<std::optional<Row>> FindReturnedCell(const ReadPath& reads, uint32_t table_id,
+                                                    const ReadPoint& point,
+                                                    std::string_view row_key,
+                                                    const ReturnedCell& cell,
+                                                    const ReadOptions& options) {
+  const TableView* table = point.view->Find(table_id);
+  if (table == nullptr || !table->definition().families.IndexOfName(cell.family).has_value())
+    return std::nullopt;
+  const bool has_micros = table->definition().schema.granularity() == TimestampGranularity::kMicros;
+  const int64_t step_micros = has_micros ? 1 : 1000;
+  TimestampRange range{.start = Timestamp::FromMicros(cell.timestamp)};
+  if (cell.timestamp <= std::numeric_limits<int64_t>::max() - step_micros)
+    range.end = Timestamp::FromMicros(cell.timestamp + step_micros);
+  const Filter filter =
+      Filter::Chain(Filter::Column(std::string(cell.family), std::string(cell.qualifier)),
+                    Filter::TimestampRange(range));
+  STELE_ASSIGN_OR_RETURN(std::optional<Row> row,
+                         reads.LookUpOneRow(table_id, point, row_key, filter, options));
+  if (!row.has_value()) return std::nullopt;
+  const std::string_view value = row->cells().front().value();
+  if (value.size() != cell.value_bytes || Checksum64(value) != cell.checksum) return std::nullopt;
+  return row;
+}
+
+absl::Status IsChanged() {
+  return FailedPrecondition(
+      "the first write with this idempotency token was applied and is not repeated, but its result "
+      "is not known any more, because the cells were changed since; read the row");
 }
 
 }  // namespace
@@ -94,6 +146,44 @@ absl::StatusOr<Row> DecodeReturnedRow(std::string_view row_key, std::string_view
       return Malformed();
     cells.emplace_back(family, qualifier, Timestamp::FromMicros(static_cast<int64_t>(timestamp)),
                        value);
+  }
+  return Row(Access::Make<RowView>(row_key, cells));
+}
+
+std::string EncodeLargeRow(const Row& row) {
+  std::string out;
+  for (const CellView& cell : row.cells()) {
+    AppendBytes(out, cell.family());
+    AppendBytes(out, cell.qualifier());
+    AppendFixed64(out, static_cast<uint64_t>(cell.timestamp().micros()));
+    AppendVarint(out, cell.value().size());
+    AppendFixed64(out, Checksum64(cell.value()));
+  }
+  return out;
+}
+
+void SetReturnedRow(const Row& row, TokenUse* use) {
+  size_t value_bytes = 0;
+  for (const CellView& cell : row.cells()) value_bytes += cell.value().size();
+  use->answer = value_bytes > kReturnedRowBytesMax ? TokenResult::kLargeRow : TokenResult::kRow;
+  use->row = value_bytes > kReturnedRowBytesMax ? EncodeLargeRow(row) : EncodeReturnedRow(row);
+}
+
+absl::StatusOr<Row> ReturnedRow(const ReadPath& reads, uint32_t table_id, std::string_view row_key,
+                                const TokenUse& use, const ReadOptions& options) {
+  if (use.answer == TokenResult::kRow) return DecodeReturnedRow(row_key, use.row);
+  if (use.answer != TokenResult::kLargeRow) return UsedForAnotherKind();
+  const ReadPoint point = reads.TakeReadPoint();
+  std::vector<Row> rows;  // own the values
+  std::vector<CellView> cells;
+  for (ByteReader in(use.row); !in.AtEnd();) {
+    ReturnedCell returned;
+    if (!ReadReturnedCell(&in, &returned)) return Malformed();
+    STELE_ASSIGN_OR_RETURN(std::optional<Row> row,
+                           FindReturnedCell(reads, table_id, point, row_key, returned, options));
+    if (!row.has_value()) return IsChanged();
+    const CellView& cell = rows.emplace_back(*std::move(row)).cells().front();
+    cells.emplace_back(returned.family, returned.qualifier, cell.timestamp(), cell.value());
   }
   return Row(Access::Make<RowView>(row_key, cells));
 }

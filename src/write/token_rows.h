@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -48,9 +49,18 @@ absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
 // SetBatchClock.
 size_t AppendTokenUse(const RowCondition& token, const TokenUse& use, BatchWriter* batch);
 
-// TokenUse::row, for a write that returns a row.
+// Sets `answer` and `row` for a write that returns this row.
+void SetReturnedRow(const Row& row, TokenUse* use);
+// Returns the row that the first write returned. For kLargeRow, reads its cells from the table.
+// Returns FailedPrecondition if they changed since, or if the first write was of another kind.
+absl::StatusOr<Row> ReturnedRow(const ReadPath& reads, uint32_t table_id, std::string_view row_key,
+                                const TokenUse& use, const ReadOptions& options);
+
+// TokenUse::row for kRow.
 std::string EncodeReturnedRow(const Row& row);
 absl::StatusOr<Row> DecodeReturnedRow(std::string_view row_key, std::string_view bytes);
+// TokenUse::row for kLargeRow.
+std::string EncodeLargeRow(const Row& row);
 
 // The error of a write whose token was used by another kind of write.
 absl::Status UsedForAnotherKind();

@@ -873,7 +873,13 @@ plant(
     "token", TOKENS, "src/write/conditional_writes.cc",
     ("a branch without changes does not use its token", "if (mutation->count() == 0 && !used.unchanged.has_value()) return branch;",
      "if (mutation->count() == 0) return branch;"),
-    ("a repeated call returns no row", "record.row = EncodeReturnedRow(changed);", ""),
+    ("a repeated call returns no row", "SetReturnedRow(changed, &record.use);", ";"),
+)
+plant(
+    "token", TOKENS, "src/write/token_rows.cc",
+    ("a changed cell is returned", " || Checksum64(value) != cell.checksum", ""),
+    ("a large result is copied", "value_bytes > kReturnedRowBytesMax ? TokenResult::kLargeRow : TokenResult::kRow",
+     "TokenResult::kRow"),
 )
 plant(
     "token", TOKENS, "src/db/local_database.cc",

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -246,6 +247,60 @@ TEST_F(ContractTokenTest, AReadModifyWriteAnswersTheRowOfTheFirst) {
   LetTheLogForget();
   ASSERT_TRUE(table().ModifyColumnFamilies({FamilyChange::Drop("f")}).ok());
   EXPECT_EQ(modify(), first) << "also of a family that is gone";
+}
+
+TEST_F(ContractTokenTest, ALargeRowIsReadAgainForARepeat) {
+  int tokens = 0;
+  const auto modify = [&](const std::string& token) {
+    const std::vector<ReadModifyWriteRule> rules = {
+        ReadModifyWriteRule::AppendValue("f", "large", std::string(5000, 'v')),
+        ReadModifyWriteRule::IncrementAmount("f", "n", 5)};
+    return table().ReadModifyWriteRow("m", rules, Under(token));
+  };
+  // Changes that a repeat notices, after the first call.
+  const std::vector<std::function<absl::Status()>> changes = {
+      [&] { return modify("another token").status(); },
+      [&] { return table().Apply(RowMutation("m").DeleteFromColumn("f", "n")); },
+      [&] { return table().ModifyColumnFamilies({FamilyChange::Drop("f")}); }};
+  for (const std::function<absl::Status()>& change : changes) {
+    const std::string token = fmt::format("token {:02}", ++tokens);
+    const std::string first = Show(modify(token).value());
+    EXPECT_EQ(Show(modify(token).value()), first);
+    LetTheLogForget();
+    EXPECT_EQ(Show(modify(token).value()), first);
+    // The first change adds versions with later timestamps, which is no change of the cells.
+    store_.clock().Advance(std::chrono::seconds(1));
+    ASSERT_TRUE(change().ok());
+    const std::string rows = ShowAll(table());
+    const absl::StatusOr<Row> repeated = modify(token);
+    if (tokens == 1) {
+      EXPECT_EQ(Show(repeated.value()), first);
+    } else {
+      EXPECT_EQ(CodeName(repeated.status()), "FailedPrecondition") << tokens;
+    }
+    EXPECT_EQ(ShowAll(table()), rows) << "nothing is applied";
+  }
+}
+
+TEST_F(ContractTokenTest, ALargeRowThatWasOverwrittenIsNotReturned) {
+  const Schema micros = Schema().SetGranularity(TimestampGranularity::kMicros).AddFamily("f");
+  store_.clock().Advance(std::chrono::microseconds(1));
+  for (Table written : {table(), store_.database().CreateTable("micros", micros).value()}) {
+    const auto append = [&] {
+      return written.ReadModifyWriteRow(
+          "m", {ReadModifyWriteRule::AppendValue("f", "q", std::string(5000, 'v'))},
+          Under("token of " + written.name()));
+    };
+    // With the timestamp and the length of the first value.
+    const auto overwrite = [&,
+                            timestamp = append().value().cells().front().timestamp()](char byte) {
+      return written.Apply(RowMutation("m").SetCell("f", "q", timestamp, std::string(5000, byte)));
+    };
+    ASSERT_TRUE(overwrite('w').ok());
+    EXPECT_EQ(CodeName(append().status()), "FailedPrecondition") << written.name();
+    ASSERT_TRUE(overwrite('v').ok());
+    EXPECT_TRUE(append().ok()) << written.name();
+  }
 }
 
 TEST_F(ContractTokenTest, AConditionalWriteRefusesATokenOfAnotherKindOfWrite) {

@@ -7,9 +7,12 @@
 
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "admin/table_admin.h"
 #include "db/engine.h"
+#include "db/local_table.h"
 #include "manifest/token_table.h"
 #include "model/access.h"
 #include "support/db_contract.h"
@@ -97,6 +100,43 @@ TEST_F(TokenRowsTest, AnAnsweredRowComesBackFromItsBytes) {
     if (DecodeReturnedRow("key", std::string_view(bytes).substr(0, length)).ok()) ++whole_rows;
   }
   EXPECT_EQ(whole_rows, 2u) << "of no cell and of the first";
+}
+
+// Regression: 1,500 appends to a value of 1 MiB, each with a token, stored 1,500 MiB.
+TEST_F(TokenRowsTest, ALargeResultIsNotCopied) {
+  const auto row_bytes = [this](const std::string& token, size_t value_bytes) -> size_t {
+    const WriteOptions options{.idempotency_token = token};
+    const std::vector<ReadModifyWriteRule> rules = {
+        ReadModifyWriteRule::AppendValue("f", token, std::string(value_bytes, 'v'))};
+    EXPECT_TRUE(store_.table().ReadModifyWriteRow("r", rules, options).ok());
+    const Engine& engine = store_.engine();
+    RowWatches watches;
+    const absl::StatusOr<TokenState> found = FindToken(engine.reads(), &watches, options);
+    EXPECT_EQ(found->uses.size(), 1u);
+    return found->uses[0].row.size();
+  };
+  EXPECT_GT(row_bytes("token of 4 KiB", kReturnedRowBytesMax), kReturnedRowBytesMax);
+  EXPECT_LT(row_bytes("token above", kReturnedRowBytesMax + 1), 64u);
+  EXPECT_LT(row_bytes("token of 1 MiB", 1 << 20), 64u);
+}
+
+TEST_F(TokenRowsTest, AMalformedLargeResultIsRefused) {
+  ASSERT_TRUE(store_.table().Apply(RowMutation("r").SetCell("f", "q", "value")).ok());
+  const Row row = *store_.table().ReadRow("r").value();
+  const uint32_t table_id =
+      static_cast<const LocalTable&>(*Access::Backend(store_.table())).table_id();
+  const auto read = [&](std::string bytes) {
+    const TokenUse use{
+        .answer = TokenResult::kLargeRow, .entries = {{0, 1}}, .row = std::move(bytes)};
+    return CodeName(ReturnedRow(store_.engine().reads(), table_id, "r", use, {}).status());
+  };
+  const std::string bytes = EncodeLargeRow(row);
+  EXPECT_EQ(read(bytes), "OK");
+  for (size_t length = 1; length < bytes.size(); ++length)
+    EXPECT_EQ(read(bytes.substr(0, length)), "DataLoss") << length;
+  std::string changed = bytes;
+  changed.back() = static_cast<char>(changed.back() ^ 1);
+  EXPECT_EQ(read(changed), "FailedPrecondition") << "another checksum";
 }
 
 }  // namespace
