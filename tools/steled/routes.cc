@@ -10,7 +10,7 @@ namespace {
 
 // The limit for a request. A table's splits may be 4 MiB.
 constexpr size_t kTableAdminBytes = size_t{8} << 20;
-// The limit for requests about instances, much of which is stored.
+// The limit for other requests, of which those about instances are stored.
 constexpr size_t kSmallBytes = size_t{64} << 10;
 
 void AddData(DataService* service, MethodTable* table) {
@@ -82,20 +82,20 @@ void AddOperations(Operations* service, MethodTable* table) {
   STELED_SERVE_SMALL(Operations, GetOperation);
   STELED_SERVE_SMALL(Operations, DeleteOperation);
   STELED_SERVE_SMALL(Operations, CancelOperation);
-  STELED_SERVE(Operations, WaitOperation);
+  STELED_SERVE_SMALL(Operations, WaitOperation);
 }
 
 void AddHealth(HealthService* service, MethodTable* table) {
   constexpr std::string_view kName = "grpc.health.v1.Health";
   STELED_SERVE_SMALL(HealthService, Check);
-  STELED_SERVE(HealthService, Watch);
+  STELED_SERVE_SMALL(HealthService, Watch);
 }
 
 // Two names of one service: clients try the older one first, or only that one.
 void AddReflection(ReflectionService* service, MethodTable* table) {
   for (const char* const kName :
        {"grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"}) {
-    STELED_SERVE(ReflectionService, ServerReflectionInfo);
+    STELED_SERVE_SMALL(ReflectionService, ServerReflectionInfo);
   }
 }
 

@@ -181,6 +181,17 @@ TEST(Routes, AreThoseOfTheDescriptors) {
   EXPECT_EQ(table.Paths(), described);
 }
 
+// A limit that is not set lets a client hold the largest request at a method that needs none.
+TEST(Routes, OnlyDataCallsHaveNoLimitOfTheirOwn) {
+  MethodTable table;
+  AddServices({}, &table);
+  for (const std::string& path : table.Paths()) {
+    const bool is_data = path.starts_with("/google.bigtable.v2.Bigtable/");
+    EXPECT_EQ(table.MessageBytesMax(path) > (size_t{8} << 20), is_data) << path;
+  }
+  EXPECT_EQ(table.MessageBytesMax("/grpc.health.v1.Health/Check"), size_t{64} << 10);
+}
+
 TEST(ReadableText, IsShortPrintableAsciiWhateverTheErrorQuotes) {
   EXPECT_EQ(ReadableText(NotFound("row '{}'", std::string("a\n\xff\0z", 5))),
             "row 'a\\x0a\\xff\\x00z'");

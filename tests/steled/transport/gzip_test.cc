@@ -97,6 +97,21 @@ TEST_F(GzipTest, WhatCannotBeDecompressedGetsAStatus) {
   EXPECT_EQ(client.Call("/echo", "after").Status(), "0");
 }
 
+// Otherwise a small request could make any method decompress the largest message.
+TEST_F(GzipTest, AMethodsOwnLimitHoldsWhileItsRequestIsDecompressed) {
+  message_limits_["/echo"] = 10'000;
+  Start();
+  Http2Client client(transport_->address());
+  for (const size_t bytes : {size_t{10'001}, size_t{100'000'000}}) {
+    const Answer answer = Send(&client, Compressed(Zip(std::string(bytes, 'z'))), "gzip");
+    EXPECT_EQ(answer.Status(), "8") << bytes;
+    EXPECT_NE(answer.headers.at("grpc-message").find("10000"), std::string::npos);
+  }
+  EXPECT_EQ(client.Call("/echo", std::string(10'001, 'z')).Status(), "8");
+  EXPECT_EQ(client.Call("/echo", std::string(10'000, 'z')).Status(), "0");
+  EXPECT_EQ(client.Call("/take", std::string(10'001, 'z')).Status(), "0");
+}
+
 TEST_F(GzipTest, WhatADecompressedRequestReservedIsReleased) {
   Start([](TransportOptions* options) { options->request_memory_bytes = MemoryFor(1, 200'000); });
   Http2Client client(transport_->address());

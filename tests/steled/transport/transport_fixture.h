@@ -218,6 +218,10 @@ class TransportTest : public testing::Test, public Router {
     const auto found = methods_.find(path);
     return found == methods_.end() ? nullptr : &found->second;
   }
+  size_t MessageBytesMax(std::string_view path) const override {
+    const auto found = message_limits_.find(path);
+    return found == message_limits_.end() ? Router::MessageBytesMax(path) : found->second;
+  }
 
   // A method with one response of 400,000 bytes. It ends when `all_sent` calls have sent theirs.
   static Method LargeAnswer(std::latch* all_sent) {
@@ -243,6 +247,7 @@ class TransportTest : public testing::Test, public Router {
   }
 
   std::map<std::string, Method, std::less<>> methods_;
+  std::map<std::string, size_t, std::less<>> message_limits_;
   std::atomic<int> running_ = 0;
   std::atomic<int> stopped_ = 0;
   std::atomic<int> sent_ = 0;

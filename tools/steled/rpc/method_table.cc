@@ -40,15 +40,22 @@ absl::Status ChargeParts(std::string_view message, const google::protobuf::Descr
 }  // namespace
 
 void MethodTable::AddMethod(std::string_view service_name, std::string_view method_name,
-                            Method method) {
+                            size_t bytes_max, Method method) {
   methods_.insert_or_assign(
       fmt::format("/{}/{}", service_name, method_name),
-      [method = std::move(method)](Call* call) { return Readable(method(call)); });
+      LimitedMethod{
+          .method = [method = std::move(method)](Call* call) { return Readable(method(call)); },
+          .bytes_max = bytes_max});
 }
 
 const Method* MethodTable::Find(std::string_view path) const {
   const auto found = methods_.find(path);
-  return found == methods_.end() ? nullptr : &found->second;
+  return found == methods_.end() ? nullptr : &found->second.method;
+}
+
+size_t MethodTable::MessageBytesMax(std::string_view path) const {
+  const auto found = methods_.find(path);
+  return found == methods_.end() ? kAnyBytes : found->second.bytes_max;
 }
 
 std::vector<std::string> MethodTable::Paths() const {

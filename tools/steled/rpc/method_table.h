@@ -58,18 +58,19 @@ class MethodTable final : public Router {
            Unary<Service, Request, Response> method, size_t bytes_max = kAnyBytes);
   template <typename Service, typename Request, typename Response>
   void Add(std::string_view service_name, std::string_view method_name, Service* service,
-           Watching<Service, Request, Response> method);
+           Watching<Service, Request, Response> method, size_t bytes_max = kAnyBytes);
   template <typename Service, typename Request>
   void Add(std::string_view service_name, std::string_view method_name, Service* service,
            Sending<Service, Request> method);
   template <typename Service, typename Request, typename Response>
   void Add(std::string_view service_name, std::string_view method_name, Service* service,
-           Streaming<Service, Request, Response> method);
+           Streaming<Service, Request, Response> method, size_t bytes_max = kAnyBytes);
   template <typename Service>
   void Add(std::string_view service_name, std::string_view method_name, Service* service,
-           Whole<Service> method);
+           Whole<Service> method, size_t bytes_max = kAnyBytes);
 
   const Method* Find(std::string_view path) const override;
+  size_t MessageBytesMax(std::string_view path) const override;
 
   // Sorted.
   std::vector<std::string> Paths() const;
@@ -81,13 +82,19 @@ class MethodTable final : public Router {
     using is_transparent = void;
   };
 
-  void AddMethod(std::string_view service_name, std::string_view method_name, Method method);
+  struct LimitedMethod {
+    Method method;
+    size_t bytes_max;  // of a request
+  };
+
+  void AddMethod(std::string_view service_name, std::string_view method_name, size_t bytes_max,
+                 Method method);
   // `answer` is a function from a Request and the call to a Response.
   template <typename Request, typename Response, typename Answer>
   void AddAnswering(std::string_view service_name, std::string_view method_name, size_t bytes_max,
                     Answer answer);
 
-  std::unordered_map<std::string, Method, Hash, std::equal_to<>> methods_;  // by path
+  std::unordered_map<std::string, LimitedMethod, Hash, std::equal_to<>> methods_;  // by path
 };
 
 // ---- the parts of a Method ----
@@ -144,9 +151,9 @@ void MethodTable::Add(std::string_view service_name, std::string_view method_nam
 
 template <typename Service, typename Request, typename Response>
 void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
-                      Watching<Service, Request, Response> method) {
+                      Watching<Service, Request, Response> method, size_t bytes_max) {
   AddAnswering<Request, Response>(
-      service_name, method_name, kAnyBytes,
+      service_name, method_name, bytes_max,
       [service, method](const Request& request, Call* call, Response* response) {
         return (service->*method)(request, call, response);
       });
@@ -155,7 +162,7 @@ void MethodTable::Add(std::string_view service_name, std::string_view method_nam
 template <typename Request, typename Response, typename Answer>
 void MethodTable::AddAnswering(std::string_view service_name, std::string_view method_name,
                                size_t bytes_max, Answer answer) {
-  AddMethod(service_name, method_name, [answer, bytes_max](Call* call) -> absl::Status {
+  const auto run = [answer, bytes_max](Call* call) -> absl::Status {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
     if (absl::Status received = ReceiveRequest(call, bytes_max, request); !received.ok())
@@ -163,13 +170,14 @@ void MethodTable::AddAnswering(std::string_view service_name, std::string_view m
     auto* const response = google::protobuf::Arena::CreateMessage<Response>(arena.get());
     if (absl::Status answered = answer(*request, call, response); !answered.ok()) return answered;
     return SendResponse(*response, call);
-  });
+  };
+  AddMethod(service_name, method_name, bytes_max, run);
 }
 
 template <typename Service, typename Request>
 void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
                       Sending<Service, Request> method) {
-  AddMethod(service_name, method_name, [service, method](Call* call) -> absl::Status {
+  AddMethod(service_name, method_name, kAnyBytes, [service, method](Call* call) -> absl::Status {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
     if (absl::Status received = ReceiveRequest(call, kAnyBytes, request); !received.ok())
@@ -180,21 +188,22 @@ void MethodTable::Add(std::string_view service_name, std::string_view method_nam
 
 template <typename Service, typename Request, typename Response>
 void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
-                      Streaming<Service, Request, Response> method) {
-  AddMethod(service_name, method_name, [service, method](Call* call) -> absl::Status {
+                      Streaming<Service, Request, Response> method, size_t bytes_max) {
+  const auto run = [service, method, bytes_max](Call* call) -> absl::Status {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
-    if (absl::Status received = ReceiveRequest(call, kAnyBytes, request); !received.ok())
+    if (absl::Status received = ReceiveRequest(call, bytes_max, request); !received.ok())
       return received;
     MessageWriter<Response> writer(call);
     return (service->*method)(*request, call, &writer);
-  });
+  };
+  AddMethod(service_name, method_name, bytes_max, run);
 }
 
 template <typename Service>
 void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
-                      Whole<Service> method) {
-  AddMethod(service_name, method_name,
+                      Whole<Service> method, size_t bytes_max) {
+  AddMethod(service_name, method_name, bytes_max,
             [service, method](Call* call) { return (service->*method)(call); });
 }
 

@@ -58,7 +58,9 @@ class Host final : public ConnectionHost {
            options_.metadata.end();
   }
   const TransportTrailers& trailers() const override { return options_.trailers; }
-  size_t message_bytes_max() const override { return options_.message_bytes_max; }
+  size_t MessageBytesMax(std::string_view path) const override {
+    return std::min(options_.message_bytes_max, router_.MessageBytesMax(path));
+  }
   bool IsHealthCheck(std::string_view path) const override {
     return path.starts_with(options_.health_prefix);
   }

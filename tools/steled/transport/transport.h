@@ -59,7 +59,7 @@ struct TransportOptions {
   std::string health_prefix = "/grpc.health.v1.Health/";
   int calls_max = 256;
   size_t connections_max = 4096;
-  size_t message_bytes_max = size_t{272} << 20;
+  size_t message_bytes_max = size_t{272} << 20;  // for paths without a lower limit (Router)
   size_t request_memory_bytes = size_t{512} << 20;
   // The time limits for a connection to send the HTTP/2 preface, for a request to make progress,
   // and for a PING to be acknowledged.

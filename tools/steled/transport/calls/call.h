@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -103,6 +104,10 @@ class Router {
   virtual ~Router() = default;
   // Returns null for an unknown path: the call returns UNIMPLEMENTED.
   virtual const Method* Find(std::string_view path) const = 0;
+  // The size of the largest message of a request to the path, also after decompression.
+  virtual size_t MessageBytesMax(std::string_view /*path*/) const {
+    return std::numeric_limits<size_t>::max();
+  }
 };
 
 }  // namespace stele::server

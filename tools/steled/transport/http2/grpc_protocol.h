@@ -34,11 +34,14 @@ void WritePrefix(std::string* framed);
 // Assembles messages from the bytes of DATA frames, which may be cut anywhere.
 class MessageSplitter {
  public:
-  explicit MessageSplitter(size_t message_bytes_max) : message_bytes_max_(message_bytes_max) {}
+  explicit MessageSplitter(size_t message_bytes_max = 0) : message_bytes_max_(message_bytes_max) {}
 
   // Adds bytes. Returns ResourceExhausted if a message is too long; Internal if the framing is
   // invalid, or if a message is compressed although AllowCompressed was not called.
   absl::Status Add(std::string_view bytes);
+  // Call it before the first Add.
+  void SetMessageBytesMax(size_t message_bytes_max) { message_bytes_max_ = message_bytes_max; }
+  size_t message_bytes_max() const { return message_bytes_max_; }
   // From now on messages may be compressed.
   void AllowCompressed() { allows_compressed_ = true; }
   // Moves out the next complete message, as received. Returns false if there is none yet.
@@ -52,7 +55,7 @@ class MessageSplitter {
  private:
   absl::Status ReadPrefix();
 
-  const size_t message_bytes_max_;
+  size_t message_bytes_max_;
   std::string prefix_;   // the received part of the current message's prefix
   size_t length_ = 0;    // of the current message, once its prefix is complete
   std::string message_;  // the received part of the current message

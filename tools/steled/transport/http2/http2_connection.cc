@@ -122,7 +122,7 @@ struct Http2Connection::Callbacks {
     if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
     Http2Connection* const connection = Of(user);
     const int32_t id = frame->hd.stream_id;
-    auto stream = std::make_shared<Http2Stream>(id, connection->host_.message_bytes_max());
+    auto stream = std::make_shared<Http2Stream>(id);
     nghttp2_session_set_stream_user_data(session, id, stream.get());
     connection->streams_.emplace(id, std::move(stream));
     return 0;
@@ -386,6 +386,7 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   }
   stream->takes_stream = host_.TakesStream(stream->path);
   stream->method = host_.FindMethod(stream->path);
+  stream->request.SetMessageBytesMax(host_.MessageBytesMax(stream->path));
   if (stream->method == nullptr) {
     GiveUp(stream, RefusalCause::kUnknownMethod, Unimplemented("{} is not offered", stream->path));
   }

@@ -43,7 +43,8 @@ class ConnectionHost {
   virtual bool TakesStream(std::string_view path) const = 0;
   // True if calls need the header with that name.
   virtual bool IsAskedFor(std::string_view name) const = 0;
-  virtual size_t message_bytes_max() const = 0;
+  // The size of the largest message of a request to the path.
+  virtual size_t MessageBytesMax(std::string_view path) const = 0;
   // The trailers of every response, in addition to its status.
   virtual const TransportTrailers& trailers() const = 0;
   virtual bool IsHealthCheck(std::string_view path) const = 0;

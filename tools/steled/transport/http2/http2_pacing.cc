@@ -78,8 +78,8 @@ bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
     return true;
   }
   absl::Status unzipped = Unzip(
-      taken, host_.message_bytes_max(), [&](size_t bytes) { return Reserve(stream, bytes); },
-      message);
+      taken, stream->request.message_bytes_max(),
+      [&](size_t bytes) { return Reserve(stream, bytes); }, message);
   if (unzipped.ok()) return true;
   const std::lock_guard lock(mutex_);
   stream->request_error = std::move(unzipped);

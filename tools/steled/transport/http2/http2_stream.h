@@ -24,8 +24,7 @@ namespace stele::server {
 inline constexpr size_t kUnsentBytesMax = size_t{256} << 10;
 
 struct Http2Stream {
-  Http2Stream(int32_t stream_id, size_t message_bytes_max)
-      : id(stream_id), request(message_bytes_max) {}
+  explicit Http2Stream(int32_t stream_id) : id(stream_id) {}
 
   const int32_t id;
   // From the request's headers; constant once the call has begun.
