@@ -113,6 +113,9 @@ struct PickerInput {
   // Receives the output size of the smallest job that was not picked for that reason; 0: none. May
   // be null.
   uint64_t* withheld_bytes = nullptr;
+  // Metadata merges come last. Set after many of them in a row: files that keep coming would make
+  // another one due each time, and nothing would combine the files.
+  bool metadata_merges_last = false;
   CompactionSizes sizes = {};
 };
 

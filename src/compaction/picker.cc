@@ -62,14 +62,16 @@ class Candidates {
   }
   bool has_drop() const { return slots_[static_cast<size_t>(Urgency::kDrop)].pick.has_value(); }
   bool HasMoreUrgentThan(Urgency urgency) const {
-    return std::any_of(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(urgency),
-                       [](const Slot& slot) { return slot.pick.has_value(); });
+    for (size_t i = 0; i < static_cast<size_t>(urgency); ++i) {
+      if (slots_[i].pick.has_value() && !ComesLast(i)) return true;
+    }
+    return false;
   }
   std::optional<CompactionPick> Best() {
-    for (Slot& slot : slots_) {
-      if (slot.pick.has_value()) return std::move(slot.pick);
+    for (size_t i = 0; i < kUrgencyCount; ++i) {
+      if (slots_[i].pick.has_value() && !ComesLast(i)) return std::move(slots_[i].pick);
     }
-    return std::nullopt;
+    return std::move(slots_[static_cast<size_t>(Urgency::kMetadataMerge)].pick);
   }
 
  private:
@@ -77,6 +79,10 @@ class Candidates {
     std::optional<CompactionPick> pick;
     double value = 0;
   };
+  bool ComesLast(size_t urgency) const {
+    return input_.metadata_merges_last && urgency == static_cast<size_t>(Urgency::kMetadataMerge);
+  }
+
   const PickerInput& input_;
   std::array<Slot, kUrgencyCount> slots_;
   uint64_t withheld_bytes_ = 0;

@@ -31,6 +31,8 @@ bool IsFailure(const absl::Status& status) {
 // core. A lower priority would delay others, since compactions briefly hold locks that others wait
 // for.
 constexpr int kCompactionNiceness = 5;
+// After so many metadata merges in a row, compactions of other kinds come first.
+constexpr int kMetadataMergesInARow = 16;
 void YieldToOthers() {
 #ifdef __linux__
   // On Linux niceness is per thread. If the call is refused, compactions run at normal priority.
@@ -302,7 +304,10 @@ std::optional<CompactionPick> JobScheduler::Pick(const PickState& pick_state, bo
   input.reads = ReadsIn(*pick_state.view);
   uint64_t withheld_bytes = 0;
   input.withheld_bytes = &withheld_bytes;
+  input.metadata_merges_last = metadata_merges_in_a_row_.load() >= kMetadataMergesInARow;
   std::optional<CompactionPick> pick = PickCompaction(input);
+  const bool is_metadata_merge = pick.has_value() && pick->kind == CompactionKind::kMetadataMerge;
+  metadata_merges_in_a_row_ = is_metadata_merge ? metadata_merges_in_a_row_ + 1 : 0;
   counters_.full_picks.fetch_add(1, std::memory_order_relaxed);
   NoteWithheld(withheld_bytes, free_bytes);
   if (is_withheld != nullptr) *is_withheld = withheld_bytes > 0;

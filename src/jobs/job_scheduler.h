@@ -180,6 +180,7 @@ class JobScheduler final : public BackgroundWork {
   std::vector<std::thread> threads_;
   SplitPointCache split_point_;
   DeadSamples dead_samples_;
+  std::atomic<int> metadata_merges_in_a_row_{0};  // of the picks
   // By table: the last commit of an idle memtable that is not worth a flush.
   std::map<uint32_t, uint64_t> idle_examined_;  // guarded by state_.mutex()
   std::atomic<bool> stop_{false};

@@ -159,6 +159,27 @@ TEST_F(BackgroundWaitsTest, AStalePickIsMadeAgain) {
   EXPECT_EQ(Discarded(), 0u);
 }
 
+// Tables that get a file without a common row again and again always have a metadata merge due.
+TEST_F(BackgroundWaitsTest, MetadataMergesLeaveTurnsToOtherCompactions) {
+  Table ascending = Create("ascending");
+  int row = 1000;
+  const auto flush_next_row = [&] {
+    ASSERT_TRUE(Set(ascending, std::to_string(row++)).ok());
+    ASSERT_TRUE(engine().admin().FlushTable(IdOf("ascending")).ok());
+  };
+  flush_next_row();
+  Table merged = CreateWithDueMerge("merged");
+  const JobCounters& counters = engine().storage().jobs->counters();
+  int steps = 0;
+  for (; steps < 100 && counters.compactions.load() == 0; ++steps) {
+    flush_next_row();
+    EXPECT_TRUE(engine().scheduler().Step());
+  }
+  EXPECT_EQ(counters.compactions.load(), 1u);
+  EXPECT_EQ(counters.metadata_merges.load(), 16u);
+  EXPECT_LT(steps, 40) << "a few of them do other work";
+}
+
 // Work that becomes due during a search without result starts without a sleep.
 TEST_F(BackgroundWaitsTest, WhatComesDueDuringTheLookIsSeen) {
   Table table = Create("t");
