@@ -112,10 +112,12 @@ class NoCall final : public Call {
   std::stop_token stop() const override { return {}; }
   void SetRefused(RefusalCause /*cause*/) override {}
   bool Reserve(size_t /*bytes*/) override { return true; }
+  bool ReserveAnswer(size_t /*bytes*/) override { return true; }
   bool Receive(std::string* /*message*/) override { return false; }
   bool Send(std::string /*framed*/, bool /*is_last*/) override { return false; }
   bool CanSend() const override { return true; }
-  void Pause(std::shared_ptr<PausedCall> /*rest*/) override {}
+  bool CanReceive() const override { return true; }
+  void Pause(PauseKind /*kind*/, std::shared_ptr<PausedCall> /*rest*/) override {}
 
  private:
   const std::string path_;
