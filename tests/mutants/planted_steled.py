@@ -172,7 +172,7 @@ plant(
     ("a paused call is not notified of free space", "    room_.notify_all();\n    ResumeIfDue(stream);\n", "    room_.notify_all();\n"),
     ("a paused call is not notified that its client has gone", "  ResumeIfDue(&stream);\n  streams_.erase(found);", "  streams_.erase(found);"),
     ("a call that the server ends is reported as cancelled by the client", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
-    ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && stream.has_lost_message)) return status;", "if (!absl::IsCancelled(status)) return status;"),
+    ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && is_partial)) return status;", "if (!absl::IsCancelled(status)) return status;"),
     ("an expired deadline is counted as a cancellation by the client", "if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {", "if (false) {"),
     ("a request's reservation is not released", "  host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n  ReleaseUnread", "  ReleaseUnread"),
     ("a cancelled call is not notified", "if (stream.has_begun && !stream.is_done) stopped_.push_back(stream.stop);", ""),

@@ -97,7 +97,8 @@ absl::Status StatusToReturn(const Http2Stream& stream, const absl::Status& statu
   }
   if (!stream.request_error.ok()) return stream.request_error;
   // The response may be incomplete.
-  if (!absl::IsCancelled(status) && !(status.ok() && stream.has_lost_message)) return status;
+  const bool is_partial = stream.has_lost_message || stream.is_request_cut;
+  if (!absl::IsCancelled(status) && !(status.ok() && is_partial)) return status;
   // The client did not cancel the call; it may retry elsewhere, or here later.
   if (stream.is_ending) return MakeStatus(absl::StatusCode::kUnavailable, "The server ends");
   if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {

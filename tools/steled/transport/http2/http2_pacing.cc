@@ -71,7 +71,10 @@ bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
   {
     std::unique_lock lock(mutex_);
     stream->changed.wait(lock, [stream] { return stream->CanReceive(); });
-    if (!stream->request.Take(&taken, &is_compressed)) return false;
+    if (!stream->request.Take(&taken, &is_compressed)) {
+      stream->is_request_cut = !stream->request_ended;
+      return false;
+    }
   }
   if (!is_compressed) {
     *message = std::move(taken);

@@ -68,6 +68,7 @@ struct Http2Stream {
   std::optional<absl::Status> status;  // the result of the method, or the reason why there is none
   bool has_lost_message = false;       // a message from the method was lost
   bool is_beyond_memory = false;       // why it was lost
+  bool is_request_cut = false;         // its method was told that no message comes, too early
   absl::Status request_error;          // why a message could not be passed to the method
   bool is_done = false;                // the method is done
   bool is_closed = false;              // no client listens any more
