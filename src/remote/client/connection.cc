@@ -39,6 +39,14 @@ std::string UrlEncoded(std::string_view text) {
   return result;
 }
 
+// True if gRPC found no server to send the call to.
+bool IsConnectFailure(const grpc::Status& failed) {
+  if (failed.error_code() != grpc::StatusCode::UNAVAILABLE) return false;
+  const std::string message = failed.error_message();
+  return message.find("failed to connect") != std::string::npos ||
+         message.find("DNS resolution failed") != std::string::npos;
+}
+
 std::shared_ptr<grpc::Channel> OpenChannel(const RemoteLocation& location,
                                            const std::string& endpoint) {
   grpc::ChannelArguments arguments;
@@ -104,14 +112,14 @@ RemoteCall::RemoteCall(const RemoteConnection* connection, std::string_view what
       what_(what),
       deadline_(deadline),
       stop_(std::move(stop)),
-      backoff_(RandomSeed()) {
-  Progress();
-}
+      backoff_(RandomSeed()),
+      progress_at_(connection->waiter().Now()) {}
 
 void RemoteCall::Progress() {
+  connection_.NoteResponse();
   failures_ = 0;
   backoff_.Reset();
-  give_up_ = connection_.waiter().Now() + connection_.location().retry_time;
+  progress_at_ = connection_.waiter().Now();
 }
 
 absl::Status RemoteCall::Ended() const {
@@ -142,7 +150,10 @@ absl::Status RemoteCall::PauseAfter(const grpc::Status& failed, bool repeatable)
   STELE_RETURN_IF_ERROR(Ended());
   if (!repeatable || !IsTransient(failed)) return Failure(failed);
   const SteadyClock::time_point next = connection_.waiter().Now() + backoff_.Next();
-  if (next > give_up_ || next > repeat_until_) return Failure(failed);
+  std::chrono::seconds retry_time = connection_.location().retry_time;
+  if (IsConnectFailure(failed) && !connection_.has_response())
+    retry_time = std::min(retry_time, kFirstConnection);
+  if (next > progress_at_ + retry_time || next > repeat_until_) return Failure(failed);
   if (deadline_.has_value() && next >= *deadline_) {
     return DeadlineExceeded("{}: its deadline comes before the next attempt; the last one: {}",
                             what_, failed.error_message());

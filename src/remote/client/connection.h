@@ -10,6 +10,7 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -36,6 +37,9 @@ inline constexpr std::chrono::seconds kAdminAttempt{300};
 // How long a write that is only safe because of its token may be retried. Servers remember tokens
 // for 15 minutes; the difference allows for attempts in progress and for different clocks.
 inline constexpr std::chrono::minutes kTokenRepeat{12};
+// How long calls are retried if no server has responded yet and none can be connected to. Such a
+// location is more often wrong than early.
+inline constexpr std::chrono::seconds kFirstConnection{10};
 
 class RemoteConnection {
  public:
@@ -56,6 +60,9 @@ class RemoteConnection {
   // Also cancels running calls.
   void Close() { closing_.request_stop(); }
   std::stop_token closing() const { return closing_.get_token(); }
+  // True once a server has responded to any call. Until then the location may be wrong.
+  bool has_response() const { return has_response_.load(std::memory_order_relaxed); }
+  void NoteResponse() const { has_response_.store(true, std::memory_order_relaxed); }
 
  private:
   const RemoteLocation location_;
@@ -66,10 +73,11 @@ class RemoteConnection {
   std::unique_ptr<google::bigtable::admin::v2::BigtableTableAdmin::StubInterface> admin_;
   std::unique_ptr<google::longrunning::Operations::StubInterface> operations_;
   std::stop_source closing_;
+  mutable std::atomic<bool> has_response_ = false;
 };
 
 // A user's call with all its attempts. It fails if it made no progress for
-// RemoteLocation.retry_time.
+// RemoteLocation.retry_time, or for kFirstConnection before the first connection.
 class RemoteCall {
  public:
   // `what` names the call in messages.
@@ -103,7 +111,7 @@ class RemoteCall {
   const std::optional<SteadyClock::time_point> deadline_;
   const std::stop_token stop_;
   Backoff backoff_;
-  SteadyClock::time_point give_up_;
+  SteadyClock::time_point progress_at_;
   SteadyClock::time_point repeat_until_ = SteadyClock::time_point::max();
   int failures_ = 0;  // since the last progress
 };
@@ -135,7 +143,10 @@ absl::Status CallUntilDone(RemoteCall* call, std::string_view routing, std::chro
   while (true) {
     Attempt attempt(*call, routing, repeatable ? call->RepeatableAttempt(limit) : limit);
     const grpc::Status status = rpc(attempt.context());
-    if (status.ok()) return absl::OkStatus();
+    if (status.ok()) {
+      call->connection().NoteResponse();
+      return absl::OkStatus();
+    }
     if (absl::Status pause = call->PauseAfter(status, repeatable); !pause.ok()) return pause;
   }
 }

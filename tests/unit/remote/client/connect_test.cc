@@ -8,6 +8,8 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -106,6 +108,43 @@ TEST(RemoteConnect, AServerThatIsSlowToAnswerIsWaitedFor) {
       table.CheckAndMutateRow("r", Filter::PassAll(), set, set);
   EXPECT_TRUE(branch.ok()) << branch.status();
   EXPECT_FALSE(door.was_left());
+}
+
+// The sum of the pauses between the attempts of a call.
+std::chrono::duration<double> Waited(FakeWaiter* waiter) {
+  std::chrono::duration<double> sum{0};
+  for (const auto pause : waiter->pauses()) sum += pause;
+  return sum;
+}
+
+TEST(RemoteConnect, AWrongLocationIsToldWithinSeconds) {
+  FakeServer server;
+  const int unused = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);  // bound, and does not listen
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(bind(unused, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  socklen_t length = sizeof address;
+  ASSERT_EQ(getsockname(unused, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  const std::string endpoint = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  const Database database = Access::Make<Database>(
+      OpenRemoteDatabase("bigtable://p/i?endpoint=" + endpoint, {}, server.waiter).value());
+  const absl::Status status = database.ListTables().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(status.message().find(endpoint), absl::string_view::npos) << status;
+  EXPECT_GT(Waited(server.waiter.get()), std::chrono::seconds(2)) << "the server may be starting";
+  EXPECT_LT(Waited(server.waiter.get()), std::chrono::seconds(11));
+  close(unused);
+}
+
+TEST(RemoteConnect, AServerThatHasRespondedIsWaitedForLonger) {
+  auto server = std::make_unique<FakeServer>();
+  const std::shared_ptr<FakeWaiter> waiter = server->waiter;
+  const Database database = server->Open();
+  ASSERT_TRUE(database.ListTables().ok());
+  server.reset();
+  EXPECT_EQ(database.ListTables().status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_GT(Waited(waiter.get()), std::chrono::seconds(50));
 }
 
 }  // namespace
