@@ -22,6 +22,32 @@ class TroubleTest : public CommandTest {
   }
 };
 
+TEST_F(TroubleTest, HelpCanBeAskedAfterAVerb) {
+  EXPECT_EQ(Output({"ls", "--help"}), Output({"help", "ls"}));
+  EXPECT_EQ(Output({"read", "t", "--help"}), Output({"help", "read"}));
+  EXPECT_EQ(Output({"import", "dynamodb", "--help"}), Output({"help", "import", "dynamodb"}));
+  EXPECT_EQ(Output({"bench", "--help"}), Output({"help", "bench"}));
+  Output({"createtable", "t", "families=f"});
+  ExpectError({"read", "t", "--", "--help"}, 2, "--help");
+}
+
+TEST_F(TroubleTest, AMistypedServerIsNoDirectory) {
+  for (const char* const location : {"bigtable:x", "bigtable:/p/i", "http://localhost:8086"}) {
+    const CommandResult result = RunPlain({"--db", location, "createtable", "t"});
+    EXPECT_EQ(result.exit_status, 1);
+    EXPECT_NE(result.err.find("a server is bigtable://PROJECT/INSTANCE"), std::string::npos)
+        << result.err;
+    EXPECT_FALSE(std::filesystem::exists(location));
+  }
+}
+
+TEST_F(TroubleTest, ADatabaseInMemoryWarnsThatNothingIsKept) {
+  const CommandResult result = RunPlain({"--db", "mem:", "createtable", "t"});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_NE(result.err.find("mem: keeps nothing after this command"), std::string::npos);
+  EXPECT_EQ(RunPlain({"--db", "mem:", "ls"}).err, "");
+}
+
 TEST_F(TroubleTest, NamesCannotSteerATerminal) {
   Output({"createtable", "t", "families=f"});
   Output({"set", "t", "key\x1b]0;title\a\x1b[2K\rharmless", "f:q\x1b[8m=value@1000"});

@@ -89,7 +89,7 @@ absl::Status ApplyTables(Session& session, const std::string& file, const Flags&
   // A wrong name creates no database.
   if (const auto table = flags.Find("table"))
     STELE_RETURN_IF_ERROR(design.TableSchema(*table).status());
-  STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kCreate));
+  STELE_ASSIGN_OR_RETURN(const Database database, session.OpenToKeep());
   STELE_ASSIGN_OR_RETURN(
       const std::vector<lab::AppliedTable> applied,
       lab::ApplyDesign(database, design,

@@ -162,7 +162,7 @@ absl::StatusOr<Database> OpenForImport(Session& session, DynamoDbImportOptions* 
   auto database =
       session.Open(options->only_checks ? Session::Access::kRead : Session::Access::kWrite);
   if (database.status().code() != absl::StatusCode::kNotFound) return database;
-  options->open_database = [&session] { return session.Open(Session::Access::kCreate); };
+  options->open_database = [&session] { return session.OpenToKeep(); };
   return Database();
 }
 

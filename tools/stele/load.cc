@@ -57,7 +57,7 @@ absl::Status RunLoad(Session& session, const std::vector<std::string>& args) {
   options.output_paths = {session.options().output};
   STELE_RETURN_IF_ERROR(session.CheckOutputs({session.options().output, options.bad_path}));
   options.stores_design = !IsRemote(session.options().database);
-  options.open_database = [&] { return session.Open(Session::Access::kCreate); };
+  options.open_database = [&] { return session.OpenToKeep(); };
   PhaseProgress progress;
   options.progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
     progress.Set(phase, done, total);

@@ -7,9 +7,25 @@
 
 namespace stele::cli {
 
+namespace {
+
+// A directory can have any name, but these are more likely mistyped locations of servers.
+absl::Status CheckLocation(std::string_view location) {
+  const bool is_like_server =
+      location.starts_with("bigtable:") || location.find("://") != std::string_view::npos;
+  if (!is_like_server || IsRemote(location)) return absl::OkStatus();
+  return internal::InvalidArgument(
+      "location \"{0}\": a server is bigtable://PROJECT/INSTANCE?endpoint=HOST:PORT; a directory "
+      "with this name is ./{0}",
+      internal::Printable(location));
+}
+
+}  // namespace
+
 bool IsRemote(std::string_view location) { return location.starts_with("bigtable://"); }
 
 absl::StatusOr<Database> OpenLocation(std::string_view location, const DatabaseOptions& options) {
+  STELE_RETURN_IF_ERROR(CheckLocation(location));
   if (!IsRemote(location)) return Database::Open(location, options);
 #ifdef STELE_HAS_REMOTE
   return remote::Open(location, options);

@@ -86,6 +86,12 @@ bool HasOwnFlags(std::span<const std::string> words) {
   return command != nullptr && command->has_own_flags;
 }
 
+// True if "--help" is among the words of a verb, before "--".
+bool AsksForHelp(std::span<const std::string> words) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  return std::find(words.begin(), end, "--help") != end;
+}
+
 // Flags come before the verb. --format and -o may also come after it. "--" ends the flags. The
 // lab's verbs parse the words after them.
 absl::StatusOr<std::vector<std::string>> TakeFlags(const std::vector<std::string>& args,
@@ -99,6 +105,9 @@ absl::StatusOr<std::vector<std::string>> TakeFlags(const std::vector<std::string
     if (args[index] == "--version") return std::vector<std::string>{"version"};
     STELE_RETURN_IF_ERROR(TakeFlag(args, index, options));
   }
+  if (const Command* const command = FindCommand(std::span(args).subspan(index));
+      command != nullptr && AsksForHelp(std::span(args).subspan(index)))
+    return std::vector<std::string>{"help", std::string(command->verb)};
   if (HasOwnFlags(std::span(args).subspan(index)))
     return std::vector<std::string>(args.begin() + static_cast<ptrdiff_t>(index), args.end());
   bool plain = false;

@@ -116,6 +116,15 @@ absl::StatusOr<Database> Session::Open(Access access) {
   return *database_;
 }
 
+absl::StatusOr<Database> Session::OpenToKeep() {
+  if (options_.database == "mem:") {
+    Note(
+        "stele: warning: mem: keeps nothing after this command; --db DIRECTORY keeps the "
+        "database\n");
+  }
+  return Open(Access::kCreate);
+}
+
 absl::Status Session::StartTrace(Database& database) const {
   if (options_.trace.empty()) return absl::OkStatus();
   return Within("--trace",

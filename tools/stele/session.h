@@ -62,6 +62,9 @@ class Session {
   enum class Access { kRead, kExamine, kWrite, kCreate };
   absl::StatusOr<Database> Open(Access access);
   absl::StatusOr<Table> OpenTable(Access access, const std::string& name);
+  // Like Open(kCreate), for a verb whose result a later command uses. Warns if the database is
+  // "mem:", which is lost at the end of the command.
+  absl::StatusOr<Database> OpenToKeep();
   // Returns InvalidArgument if one of the files is in the database's directory. Open and Print do
   // this for the file of -o.
   absl::Status CheckOutputs(const std::vector<std::string>& paths) const;

@@ -28,7 +28,7 @@ absl::Status RunCreateTable(Session& session, const std::vector<std::string>& ar
       schema.AddSplit(std::move(split));
     }
   }
-  STELE_ASSIGN_OR_RETURN(Database database, session.Open(Session::Access::kCreate));
+  STELE_ASSIGN_OR_RETURN(Database database, session.OpenToKeep());
   return Within("Creating table", database.CreateTable(args[0], schema).status());
 }
 
