@@ -1,7 +1,9 @@
 // Tests Unix sockets that several servers want at the same time or after each other.
 #include "steled/transport/sockets/listening_socket.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -105,6 +107,20 @@ TEST_F(UnixSocketTest, TheLockThatAKilledProcessLeftDoesNoHarm) {
   const absl::StatusOr<ListeningSocket> listening = Listen();
   ASSERT_TRUE(listening.ok()) << listening.status();
   EXPECT_TRUE(CanConnect());
+  EXPECT_TRUE(std::filesystem::exists(path_.string() + ".lock")) << "it is the file of another";
+}
+
+// A server that hangs, for example. The start must not hang, too.
+TEST_F(UnixSocketTest, ALockThatIsHeldIsAnErrorInTheEnd) {
+  const std::string lock = path_.string() + ".lock";
+  const int held = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_EQ(flock(held, LOCK_EX), 0);
+  const absl::Status status = Listen().status();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_NE(status.message().find(lock + ": another process holds it"), absl::string_view::npos)
+      << status;
+  close(held);
+  EXPECT_TRUE(Listen().ok());
 }
 
 TEST_F(UnixSocketTest, ADirectoryThatIsNotThereIsNamed) {

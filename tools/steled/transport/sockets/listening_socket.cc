@@ -13,9 +13,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "steled/base/errors.h"
@@ -97,31 +99,49 @@ void RemoveStaleSocket(const sockaddr_un& address) {
   if (ConnectTo(address) != 0 && errno == ECONNREFUSED) unlink(address.sun_path);
 }
 
-// The file PATH.lock, locked and removed at the end. Without it, a process could take the socket of
-// another for stale between the other's bind and listen.
+// The file PATH.lock, locked. Without it, a process could take the socket of another for stale
+// between the other's bind and listen. The file is removed at the end if it was created here.
 class PathLock {
  public:
+  // Waits for another holder, but not forever: it may hang, and signals are not handled yet.
   explicit PathLock(const std::string& path) : path_(path + ".lock") {
-    do {
-      Unlock();
-      descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-      if (descriptor_ < 0) return;
-      while (flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
-      }
-    } while (!IsCurrent());  // its last owner removed it
+    const auto end = std::chrono::steady_clock::now() + kLockTime;
+    while (!TryLock() && error_ == EWOULDBLOCK && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(kLockPause);
   }
   ~PathLock() {
-    if (descriptor_ >= 0) unlink(path_.c_str());
+    if (descriptor_ >= 0 && is_created_) unlink(path_.c_str());
     Unlock();
   }
   PathLock(const PathLock&) = delete;
   PathLock& operator=(const PathLock&) = delete;
 
-  // Otherwise errno has the reason.
   bool is_held() const { return descriptor_ >= 0; }
+  // Why it is not held.
+  std::string reason() const {
+    return error_ == EWOULDBLOCK ? "another process holds it" : std::strerror(error_);
+  }
   const std::string& path() const { return path_; }
 
  private:
+  // On failure, error_ has the reason: EWOULDBLOCK if another process holds the lock.
+  bool TryLock() {
+    constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+    descriptor_ = open(path_.c_str(), kFlags | O_CREAT | O_EXCL, 0600);
+    is_created_ = descriptor_ >= 0;
+    if (descriptor_ < 0) descriptor_ = open(path_.c_str(), kFlags);
+    error_ = errno;
+    if (descriptor_ < 0) return Fail();
+    const bool is_locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+    error_ = is_locked ? ENOENT : errno;
+    return (is_locked && IsCurrent()) || Fail();
+  }
+  // After ENOENT, the last owner removed the file meanwhile.
+  bool Fail() {
+    if (error_ == ENOENT || error_ == EINTR) error_ = EWOULDBLOCK;
+    Unlock();
+    return false;
+  }
   bool IsCurrent() const {
     struct stat opened {};
     struct stat named {};
@@ -132,8 +152,13 @@ class PathLock {
     if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
   }
 
+  static constexpr std::chrono::seconds kLockTime{5};
+  static constexpr std::chrono::milliseconds kLockPause{10};
+
   const std::string path_;
   int descriptor_ = -1;
+  bool is_created_ = false;
+  int error_ = 0;
 };
 
 absl::Status CannotListen(const std::string& path, std::string_view reason) {
@@ -152,7 +177,7 @@ absl::StatusOr<int> ListenOnUnixSocket(const std::string& path) {
   path.copy(address.sun_path, path.size());
   const PathLock lock(path);
   if (!lock.is_held())
-    return CannotListen(path, fmt::format("{}: {}", lock.path(), std::strerror(errno)));
+    return CannotListen(path, fmt::format("the lock {}: {}", lock.path(), lock.reason()));
   RemoveStaleSocket(address);
   const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const bool is_bound =
