@@ -192,10 +192,12 @@ plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
     ("a stream that the client does not read is sent without bound", "const auto is_free = [this, stream] { return HasRoom(*stream); };", "const auto is_free = [] { return true; };"),
     ("unread responses are not charged", "if (held > kSmallAnswerBytes) {", "if (held == 0) {"),
+    ("a stream is charged for messages that were handled", "  if (stream->takes_stream) ReleaseHandled(stream);\n", ""),
+    ("one connection may use all memory for responses", "bytes + most / kKeptShare <= memory.answer_bytes_left()", "bytes <= memory.answer_bytes_left()"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_timeouts.cc",
-    ("a stream that the client does not read is kept", "stream->unsent_mark < cutoffs.since && ", "false && "),
+    ("a stream that the client does not read is kept", "stream->unsent_mark < cutoffs.unread_since && ", "false && "),
     ("a silent client gets no ping", "    is_asked_ = true;\n", ""),
     ("the server waits for a request that stopped in the middle", "const bool is_paced = moved_at >= since;", "const bool is_paced = true;"),
     ("a running call is treated as a stopped one", "if (stream->has_begun || stream->status.has_value()) continue;", "if (stream->status.has_value()) continue;"),
@@ -203,6 +205,7 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_end.cc",
+    ("an incomplete request gets no status at the end", "    GiveUp(stream.get(), RefusalCause::kShutdown, Overloaded(\"The server ends\"));\n", ""),
     ("the shutdown does not wait for data in flight", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),
 )
 plant(
@@ -241,7 +244,7 @@ plant(
     "transport", ["transport_test"], "tools/steled/transport/sockets/listening_socket.cc",
     ("a client waits for a connection when no descriptor is left", "const int turned_away = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);", "const int turned_away = -1;"),
     ("the socket of another server is removed", "status.st_dev == file_.device && status.st_ino == file_.inode)", "true)"),
-    ("two servers that start at once get one path", "while (flock(descriptor_, LOCK_EX) != 0 && errno == EINTR)", "while (false)"),
+    ("two servers that start at once get one path", "flock(descriptor_, LOCK_EX | LOCK_NB) == 0", "true"),
 )
 plant(
     "steled", ["steled_test --gtest_filter=HttpPagesTest*"], "tools/steled/monitoring/http_pages.cc",

@@ -63,7 +63,7 @@ TEST(Overload, ATextIsReplacedAndTheDetailsRemain) {
 TEST_F(TransportTest, ARefusalForOverloadAsksTheClientToRetry) {
   Start([](TransportOptions* options) {
     options->calls_max = 1;
-    options->request_memory_bytes = MemoryFor(1, 20'000);
+    options->request_memory_bytes = MemoryFor(20'000);
   });
   Http2Client client(transport_->address());
   const auto is_retry = [](const Answer& answer) {

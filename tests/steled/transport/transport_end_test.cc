@@ -143,6 +143,15 @@ TEST_F(TransportDrainTest, ARequestThatBecomesWholeWhileTheServerEndsIsUnavailab
   End();
 }
 
+// Its client knows then that it had no effect.
+TEST_F(TransportDrainTest, ARequestThatIsIncompleteAtTheEndIsUnavailable) {
+  BeginToEnd();
+  may_end_.count_down();
+  EXPECT_EQ(first_->Await(half_).Status(), "14");
+  EXPECT_EQ(first_->answer(half_).headers.at("grpc-message"), "The server ends");
+  stopper_.join();
+}
+
 TEST_F(TransportDrainTest, ACallThatBeginsWhileTheServerEndsIsRefused) {
   BeginToEnd();
   const int32_t late = BeginMany(&*first_, "/echo", 1)[0];

@@ -200,16 +200,10 @@ class TransportTest : public testing::Test, public Router {
     std::jthread thread_;
   };
 
-  // Memory for so many connections and `bytes` of requests that are not small.
-  static size_t MemoryFor(size_t connections, size_t bytes) {
-    const size_t sum = connections * Http2Connection::kConnectionBytes + bytes;
-    return sum + sum / 7;  // less an eighth: RequestMemory
-  }
-  // Memory for so many connections and `bytes` of headers and small requests.
-  static size_t SmallMemoryFor(size_t connections, size_t bytes) {
-    const size_t sum = connections * Http2Connection::kConnectionBytes + bytes;
-    return sum + sum / 63;
-  }
+  // Memory for `bytes` of requests that are not small.
+  static size_t MemoryFor(size_t bytes) { return bytes + bytes / 7; }  // less an eighth
+  // Memory for `bytes` of headers and small requests.
+  static size_t SmallMemoryFor(size_t bytes) { return bytes + bytes / 63; }
 
   // The transport uses this object until its end.
   void TearDown() override { transport_.reset(); }

@@ -20,7 +20,7 @@ class TransportObserverTest : public TransportTest {};
 TEST_F(TransportObserverTest, RefusalsHaveTheirCauses) {
   Start([](TransportOptions* options) {
     options->message_bytes_max = 5000;
-    options->request_memory_bytes = SmallMemoryFor(1, 6000);
+    options->request_memory_bytes = SmallMemoryFor(6000);
   });
   Http2Client client(transport_->address());
   EXPECT_EQ(client.Call("/nobody", "").Status(), "12");

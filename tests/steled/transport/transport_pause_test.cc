@@ -171,14 +171,33 @@ TEST_F(PauseTest, AnAnswerThatNobodyReadsIsLetGoOf) {
 TEST_F(PauseTest, ClientsThatDoNotReadLeaveMemoryToOthers) {
   Start([](TransportOptions* options) { options->request_memory_bytes = 60'000'000; });
   std::vector<std::unique_ptr<Http2Client>> slow;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 20; ++i) {
     slow.push_back(std::make_unique<Http2Client>(transport_->address(), /*window_bytes=*/1000));
-    for (const int32_t stream : BeginMany(slow.back().get(), "/pause", 100))
+    for (const int32_t stream : BeginMany(slow.back().get(), "/pause", 30))
       ASSERT_TRUE(HasHeaders(slow.back().get(), {stream}));
   }
   Http2Client other(transport_->address());
   EXPECT_EQ(other.Call("/pause", "").Status(), "0");
   EXPECT_EQ(other.Call("/take", std::string(20'000'000, 'x')).Status(), "0");
+}
+
+TEST_F(PauseTest, WhileMemoryIsScarceClientsThatDoNotReadAreEndedEarlier) {
+  methods_["/large"] = [](Call* call) {
+    call->Send(std::string(kPrefixBytes + 2'000'000, 'l'), true);
+    return absl::OkStatus();
+  };
+  StartWithoutLooks([](TransportOptions* options) {
+    options->request_memory_bytes = 8'000'000;
+    options->stall_timeout = std::chrono::hours(1);
+  });
+  std::vector<std::unique_ptr<Http2Client>> slow;
+  for (int i = 0; i < 40; ++i) {
+    slow.push_back(std::make_unique<Http2Client>(transport_->address(), /*window_bytes=*/1000));
+    BeginMany(slow.back().get(), "/pause", 10);
+    ASSERT_TRUE(slow.back()->Until([] { return true; }));
+  }
+  Http2Client other(transport_->address());
+  while (other.Call("/large", "").Status() != "0") transport_->LookForStalled();
 }
 
 TEST_F(PauseTest, OtherPathsHavePlacesOfTheirOwn) {
@@ -287,6 +306,31 @@ TEST_F(MessagePauseTest, ACallThatGetsNoMessageIsEnded) {
   const int32_t talk = BeginTalk(&client);
   const Looks looks(transport_.get());
   EXPECT_EQ(client.Await(talk).Status(), "4");
+}
+
+// Otherwise a long stream of small messages would fill the memory for requests.
+TEST_F(MessagePauseTest, AStreamIsChargedForWaitingMessagesOnly) {
+  Start([](TransportOptions* options) { options->request_memory_bytes = MemoryFor(100'000); });
+  Http2Client client(transport_->address());
+  const int32_t talk = BeginTalk(&client);
+  std::string body = Framed("one");
+  for (int i = 0; i < 50; ++i) {
+    while (transport_->Figures().paused_calls == 0) std::this_thread::yield();
+    const std::string message = Framed(std::string(10'000, static_cast<char>('a' + i % 26)));
+    client.Write(talk, message, false);
+    body += message;
+    ASSERT_TRUE(client.Until([&] { return client.answer(talk).body.size() == body.size(); })) << i;
+  }
+  EXPECT_EQ(client.answer(talk).body, body);
+}
+
+TEST_F(MessagePauseTest, AStopDoesNotWaitForCallsThatWaitForAMessage) {
+  Start();
+  Http2Client client(transport_->address());
+  const int32_t talk = BeginTalk(&client);
+  while (transport_->Figures().paused_calls == 0) std::this_thread::yield();
+  std::jthread stopper([&] { transport_->Stop(std::chrono::hours(1)); });
+  EXPECT_EQ(client.Await(talk).Status(), "14");
 }
 
 TEST_F(MessagePauseTest, TheServersEndEndsCallsThatWaitForAMessage) {

@@ -140,7 +140,7 @@ TEST_F(TransportTest, ErrorsComeWithTheirText) {
 TEST_F(TransportTest, RefusedCallsAreCounted) {
   Start([](TransportOptions* options) {
     options->message_bytes_max = 5000;
-    options->request_memory_bytes = SmallMemoryFor(1, 6000);
+    options->request_memory_bytes = SmallMemoryFor(6000);
   });
   Http2Client client(transport_->address());
   EXPECT_EQ(client.Call("/nobody", "").Status(), "12");

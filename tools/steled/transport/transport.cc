@@ -36,6 +36,8 @@ constexpr uint64_t kListening = 1;
 constexpr uint64_t kFirstConnection = 2;
 constexpr std::chrono::seconds kIdle(10);        // after which a superfluous thread ends
 constexpr std::chrono::seconds kShrinkAfter(1);  // a client that reads nothing for so long is slow
+// While memory is scarce, the time for requests to make progress and for clients to read.
+constexpr std::chrono::milliseconds kScarceTime(1'000);
 
 // Implements the interface for connections. Exists until the last thread has ended.
 class Host final : public ConnectionHost {
@@ -166,6 +168,7 @@ class Http2Transport final : public Transport {
         if (grace > grace.zero()) end += options_.last_words;
       }
     }
+    for (const ConnectionPtr& connection : Connections()) connection->RefuseIncomplete();
     for (const ConnectionPtr& connection : Connections()) connection->AwaitRead(end);
     for (const ConnectionPtr& connection : Connections()) connection->Close();
     is_stopped_ = true;
@@ -332,7 +335,7 @@ class Http2Transport final : public Transport {
     connection->Pause(stream.get(), kind);
   }
 
-  // Needs the lock of the stream's connection.
+  // Does nothing if the call is not paused any more.
   void Resume(const Http2Stream* stream) {
     {
       const std::lock_guard lock(mutex_);
@@ -352,7 +355,7 @@ class Http2Transport final : public Transport {
   void ShrinkPaused() {
     const SteadyClock::time_point now = SteadyClock::now();
     std::vector<std::shared_ptr<void>> given_away;  // destroyed without the lock
-    std::vector<const Http2Stream*> late;
+    std::vector<Http2Connection::StreamPtr> late;
     {
       const std::lock_guard lock(mutex_);
       for (auto& [stream, paused] : paused_) {
@@ -360,10 +363,11 @@ class Http2Transport final : public Transport {
         const auto deadline = paused.call.deadline();
         const bool is_silent = paused.call.pause_kind() == PauseKind::kForMessage &&
                                paused.since < now - options_.stall_timeout;
-        if (is_silent || (deadline.has_value() && *deadline <= now)) late.push_back(stream);
+        if (is_silent || (deadline.has_value() && *deadline <= now))
+          late.push_back(paused.call.stream());
       }
     }
-    for (const Http2Stream* const stream : late) Resume(stream);
+    for (const Http2Connection::StreamPtr& stream : late) Resume(stream.get());
   }
 
   // ---- connections ----
@@ -377,7 +381,6 @@ class Http2Transport final : public Transport {
           tls.has_value() ? NewTlsSocket(descriptor, *tls) : NewPlainSocket(descriptor);
       if (socket == nullptr) continue;
       const auto connection = std::make_shared<Http2Connection>(std::move(socket), &host_);
-      if (!connection->is_charged()) continue;  // it is closed, and its client tries again
       uint64_t id = 0;
       {
         const std::lock_guard lock(mutex_);
@@ -433,14 +436,21 @@ class Http2Transport final : public Transport {
     return all;
   }
 
+  // The time that clients have, which is usually `usual`.
+  std::chrono::milliseconds Patience(std::chrono::milliseconds usual) {
+    return host_.memory().IsScarce() ? std::min(usual, kScarceTime) : usual;
+  }
+
   void GiveUpStalled() {
     std::vector<uint64_t> silent;
-    const SteadyClock::time_point since = SteadyClock::now() - options_.cutoffs;
-    const SteadyClock::time_point begun_since = SteadyClock::now() - options_.request_time_max;
+    const SteadyClock::time_point now = SteadyClock::now();
+    const SteadyClock::time_point since = now - Patience(options_.cutoffs);
+    const SteadyClock::time_point begun_since = now - options_.request_time_max;
     {
       const std::lock_guard lock(mutex_);
       for (const auto& [id, connection] : connections_) {
-        if (connection->since() < since && !connection->IsGreeted()) silent.push_back(id);
+        const bool is_late = connection->since() < now - options_.cutoffs;
+        if (is_late && !connection->IsGreeted()) silent.push_back(id);
       }
     }
     for (const uint64_t id : silent) Remove(id);
@@ -452,6 +462,7 @@ class Http2Transport final : public Transport {
     const SteadyClock::time_point now = SteadyClock::now();
     const Http2Connection::Cutoffs cutoffs{
         .since = now - options_.stall_timeout,
+        .unread_since = now - Patience(options_.stall_timeout),
         .ping_since = now - options_.ping_after,
         .silent_since = now - options_.ping_after - options_.cutoffs};
     std::map<uint64_t, ConnectionPtr> connections;

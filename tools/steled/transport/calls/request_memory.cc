@@ -49,6 +49,10 @@ size_t RequestMemory::answer_bytes_left() const {
   return used < answer_bytes_max() ? answer_bytes_max() - used : 0;
 }
 
+bool RequestMemory::IsScarce() const {
+  return bytes() > bytes_max_ / 4 * 3 || answer_bytes_left() < answer_bytes_max() / 4;
+}
+
 bool RequestMemory::TrimWhenQuiet() {
   const size_t recent = std::max(recent_most_.exchange(0), bytes_.load());
   most_ = std::max(most_, recent);

@@ -1,5 +1,5 @@
-// steled/transport/calls/request_memory.h: counts and limits the memory that connections, requests
-// and unread responses use.
+// steled/transport/calls/request_memory.h: counts and limits the memory that requests and unread
+// responses use.
 //
 // The server charges memory that clients make it hold, and refuses requests above the limit. Each
 // use has a limit of its own, so that clients that do not read cannot keep out requests, and large
@@ -16,7 +16,7 @@ namespace stele::server {
 
 enum class MemoryUse : uint8_t {
   kAnswer,   // unread responses: half of all memory
-  kRequest,  // connections and requests: all but an eighth, together with responses
+  kRequest,  // requests: all but an eighth, together with responses
   kSmall,    // headers and small requests: all but a 64th
   kHealth,   // health checks: all
 };
@@ -36,6 +36,9 @@ class RequestMemory {
   size_t bytes() const { return bytes_.load(); }
   // The bytes that responses may still use.
   size_t answer_bytes_left() const;
+  size_t answer_bytes_max() const { return bytes_max_ / 2; }
+  // True if little is left. Then clients that are slow must make room earlier.
+  bool IsScarce() const;
 
   // Returns free memory to the system if the use was high and has been low for kQuietCalls calls.
   // Otherwise the C library would keep freed small blocks as long as the server runs. Returns true
@@ -44,7 +47,6 @@ class RequestMemory {
 
  private:
   size_t LimitOf(MemoryUse use) const;
-  size_t answer_bytes_max() const { return bytes_max_ / 2; }
 
   const size_t bytes_max_;
   std::atomic<size_t> bytes_ = 0;         // of all uses

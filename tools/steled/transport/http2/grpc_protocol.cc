@@ -124,6 +124,12 @@ bool MessageSplitter::Take(std::string* message, bool* is_compressed) {
   return true;
 }
 
+size_t MessageSplitter::held_bytes() const {
+  size_t bytes = prefix_.size() + message_.size();
+  for (const Whole& whole : whole_) bytes += kPrefixBytes + whole.message.size();
+  return bytes;
+}
+
 void MessageSplitter::Drop() {
   prefix_.clear();
   message_ = {};

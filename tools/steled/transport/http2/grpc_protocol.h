@@ -49,6 +49,8 @@ class MessageSplitter {
   // Discards everything received.
   void Drop();
   size_t whole_count() const { return whole_.size(); }
+  // The size of what has arrived and was not taken.
+  size_t held_bytes() const;
   // True if a part of a message has arrived.
   bool IsInside() const { return !prefix_.empty(); }
 

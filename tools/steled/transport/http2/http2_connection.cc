@@ -24,6 +24,8 @@ constexpr size_t kOutboundFramesMax = 10'000;
 // The flow-control windows: large, so that bulk writes do not wait for window updates.
 constexpr int32_t kStreamWindowBytes = 1 << 20;
 constexpr int32_t kConnectionWindowBytes = 8 << 20;
+// Larger metadata is ignored. What methods use has a few bytes.
+constexpr size_t kMetadataBytesMax = size_t{1} << 10;
 // The limit for waiting messages of a stream whose method is running.
 constexpr size_t kWaitingMessagesMax = 16;
 
@@ -166,7 +168,7 @@ struct Http2Connection::Callbacks {
             std::chrono::steady_clock::now() +
             std::chrono::duration_cast<std::chrono::steady_clock::duration>(*timeout);
       }
-    } else if (host.IsAskedFor(name)) {
+    } else if (value.size() <= kMetadataBytesMax && host.IsAskedFor(name)) {
       stream->metadata.emplace_back(name, value);
     }
   }
@@ -247,7 +249,6 @@ Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost*
     : host_(*host),
       descriptor_(socket->descriptor()),
       peer_(PeerName(descriptor_)),
-      is_charged_(host->memory().Reserve(kConnectionBytes, MemoryUse::kRequest)),
       socket_(std::move(socket)) {
   session_ = Callbacks::NewSession(this);
   if (session_ == nullptr) return;  // OnReady closes it
@@ -262,7 +263,6 @@ Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost*
 Http2Connection::~Http2Connection() {
   nghttp2_session_del(session_);
   host_.memory().Release(output_charge_, MemoryUse::kAnswer);
-  if (is_charged_) host_.memory().Release(kConnectionBytes, MemoryUse::kRequest);
 }
 
 Http2Connection::Ready Http2Connection::OnReady(bool is_ending, std::vector<StreamPtr>* begun) {
@@ -369,9 +369,10 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
         MakeStatus(absl::StatusCode::kResourceExhausted,
                    fmt::format("Headers of more than {} bytes; send fewer", kHeaderBytesMax)));
   }
+  const bool is_check = host_.IsHealthCheck(stream->path);
+  if (is_check) stream->metadata.clear();  // not used
   size_t kept_bytes = kStreamBytes + stream->path.size();
   for (const auto& [name, value] : stream->metadata) kept_bytes += name.size() + value.size();
-  const bool is_check = host_.IsHealthCheck(stream->path);
   if (!host_.memory().Reserve(kept_bytes, is_check ? MemoryUse::kHealth : MemoryUse::kSmall))
     return GiveUp(stream, RefusalCause::kMemory, TooManyRequestBytes());
   stream->stream_bytes = kept_bytes;

@@ -8,7 +8,9 @@
 // Path:      transport -> OnReady -> calls that begin -> methods -> Send, Finish.
 // Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax
 //            and one message unsent per call. Large responses that are not read yet are charged to
-//            the memory for requests (calls/request_memory.h).
+//            the memory for requests (calls/request_memory.h). A connection without its streams is
+//            not charged, since the number of connections is limited: nghttp2's session and its
+//            tables of headers take 14 KiB without a call, and 39 KiB with full tables (measured).
 // Errors:    a client that violates HTTP/2 is disconnected; one that violates gRPC gets a status.
 // Threads:   thread-safe.
 // Source:    RFC 9113; gRPC over HTTP/2.
@@ -60,9 +62,6 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
  public:
   static constexpr uint32_t kStreamsMax = 100;
   static constexpr size_t kHeaderBytesMax = size_t{16} << 10;
-  // The memory of a connection without its streams: nghttp2's session and its tables of headers.
-  // Measured: 14 KiB without a call, and 39 KiB with full tables.
-  static constexpr size_t kConnectionBytes = size_t{40} << 10;
   // The memory of a stream without its kept headers and its messages, but with a small answer.
   static constexpr size_t kSmallAnswerBytes = size_t{1} << 10;
   static constexpr size_t kStreamBytes = (size_t{1} << 10) + kSmallAnswerBytes;
@@ -83,8 +82,6 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // `host` must outlive it.
   Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost* host);
   ~Http2Connection();
-  // False if there is no memory for the connection: call Close.
-  bool is_charged() const { return is_charged_; }
   Http2Connection(const Http2Connection&) = delete;
   Http2Connection& operator=(const Http2Connection&) = delete;
 
@@ -102,14 +99,20 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void AnnounceEnd();
   // Waits until the client has read the announcement, is gone, or `end`.
   void AwaitAnnounced(std::chrono::steady_clock::time_point end);
+  // Also ends calls that wait for a message of their client.
   void Drain();
+  // Ends requests that are not complete with UNAVAILABLE: their clients know that they had no
+  // effect.
+  void RefuseIncomplete();
   // Ends requests that have received almost nothing since `since`, and incomplete requests that
   // began before `begun_since`, and releases their memory.
   void GiveUpStalled(std::chrono::steady_clock::time_point since,
                      std::chrono::steady_clock::time_point begun_since);
   struct Cutoffs {
-    // A client that has read almost nothing since then does not read.
+    // A client that has taken no byte since then does not read.
     std::chrono::steady_clock::time_point since;
+    // A client that has read almost nothing of a stream since then does not read it.
+    std::chrono::steady_clock::time_point unread_since;
     // A client that was silent since then gets a PING.
     std::chrono::steady_clock::time_point ping_since;
     // A client that got a PING and was silent since then is gone.
@@ -160,6 +163,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // Shuts down the sending side and ignores what arrives, so that the client can read what was
   // sent. Closing the socket while bytes still arrive would reset it and discard unread data.
   void Linger();
+  void SubmitLastGoaway();
   // Sends as much as the socket takes. Returns false if it is closed.
   bool Flush();
   bool FillOutput();
@@ -170,8 +174,10 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // True if Send does not wait.
   bool HasRoom(const Http2Stream& stream) const;
   bool IsPauseOver(const Http2Stream& stream) const;
-  // Reserves memory for responses. The connection can have as much as is left for others. Its first
-  // response, and small ones, can have all that is left. Returns false if there is no room.
+  // Releases what is charged for messages that the method has handled.
+  void ReleaseHandled(Http2Stream* stream);
+  // Reserves memory for responses. Returns false if there is no room, or the connection has its
+  // share.
   bool ReserveUnread(size_t bytes);
   void ReleaseUnread(size_t bytes);
   // Returns false if there is no room for a response of this size.
@@ -205,7 +211,6 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   ConnectionHost& host_;
   const int descriptor_;
   const std::string peer_;
-  const bool is_charged_;
   CallPlaces::Taken places_taken_ = {};
   std::atomic<bool> is_greeted_ = false;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "steled/transport/calls/overload.h"
 #include "steled/transport/http2/http2_connection.h"
 
 namespace stele::server {
@@ -50,12 +51,38 @@ void Http2Connection::AwaitAnnounced(std::chrono::steady_clock::time_point end) 
 }
 
 void Http2Connection::Drain() {
+  std::vector<std::stop_source> stopped;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_ || is_lingering_ || session_ == nullptr) return;
+    for (const auto& [id, stream] : streams_) {
+      if (stream->pause != PauseKind::kForMessage) continue;
+      stopped.push_back(stream->stop);
+      stream->is_ending = true;
+    }
+    SubmitLastGoaway();
+  }
+  for (std::stop_source& stop : stopped) stop.request_stop();
   const std::lock_guard lock(mutex_);
-  if (is_closed_ || is_lingering_ || session_ == nullptr) return;
+  for (const auto& [id, stream] : streams_) ResumeIfDue(stream.get());
+}
+
+void Http2Connection::SubmitLastGoaway() {
   is_drained_ = true;
   nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
                         nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
                         nullptr, 0);
+  FlushOrShutDown();
+}
+
+void Http2Connection::RefuseIncomplete() {
+  const std::lock_guard lock(mutex_);
+  if (is_closed_ || is_lingering_ || session_ == nullptr) return;
+  for (const auto& [id, stream] : streams_) {
+    if (stream->has_begun || stream->status.has_value() || stream->http_refusal != nullptr)
+      continue;
+    GiveUp(stream.get(), RefusalCause::kShutdown, Overloaded("The server ends"));
+  }
   FlushOrShutDown();
 }
 

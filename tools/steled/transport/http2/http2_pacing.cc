@@ -9,7 +9,16 @@ namespace stele::server {
 namespace {
 
 constexpr size_t kUsualMessageBytes = 2 * kUnsentBytesMax;
-constexpr size_t kSmallMessageBytes = size_t{16} << 10;
+
+// True if a connection may hold so many bytes of unread responses: as much as is left for others.
+// The last eighth is for connections that hold little, so that a few slow clients cannot keep out
+// the others.
+bool IsInShare(size_t bytes, const RequestMemory& memory) {
+  const size_t most = memory.answer_bytes_max();
+  constexpr size_t kLittleShare = 256;
+  constexpr size_t kKeptShare = 8;
+  return bytes <= most / kLittleShare || bytes + most / kKeptShare <= memory.answer_bytes_left();
+}
 
 }  // namespace
 
@@ -90,9 +99,9 @@ bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
 }
 
 bool Http2Connection::ReserveUnread(size_t bytes) {
-  const bool is_in_share = unread_charge_ == 0 || bytes <= kSmallMessageBytes ||
-                           unread_charge_ + bytes <= host_.memory().answer_bytes_left();
-  if (!is_in_share || !host_.memory().Reserve(bytes, MemoryUse::kAnswer)) return false;
+  if (!IsInShare(unread_charge_ + bytes, host_.memory()) ||
+      !host_.memory().Reserve(bytes, MemoryUse::kAnswer))
+    return false;
   unread_charge_ += bytes;
   return true;
 }
@@ -117,7 +126,7 @@ bool Http2Connection::ChargeAnswer(Http2Stream* stream, size_t bytes) {
 bool Http2Connection::HasRoom(const Http2Stream& stream) const {
   if (stream.IsStopped() || stream.unsent_bytes == 0) return true;
   return stream.unsent_bytes <= kUnsentBytesMax &&
-         unread_charge_ + kUsualMessageBytes <= host_.memory().answer_bytes_left();
+         IsInShare(unread_charge_ + kUsualMessageBytes, host_.memory());
 }
 
 bool Http2Connection::CanSend(const Http2Stream& stream) const {
@@ -136,8 +145,15 @@ bool Http2Connection::CanReceive(const Http2Stream& stream) const {
 
 void Http2Connection::Pause(Http2Stream* stream, PauseKind kind) {
   const std::lock_guard lock(mutex_);
+  if (stream->takes_stream) ReleaseHandled(stream);
   stream->pause = kind;
   ResumeIfDue(stream);
+}
+
+void Http2Connection::ReleaseHandled(Http2Stream* stream) {
+  const size_t held = stream->request.held_bytes();
+  if (stream->request_bytes <= held) return;
+  host_.memory().Release(std::exchange(stream->request_bytes, held) - held, MemoryUse::kRequest);
 }
 
 void Http2Connection::ResumeIfDue(Http2Stream* stream) {

@@ -51,7 +51,8 @@ bool Http2Connection::EndUnread(const Cutoffs& cutoffs) {
     if (has_moved || unsent > stream->unsent_at_mark) {
       stream->unsent_at_mark = unsent;
       stream->unsent_mark = now;
-    } else if (stream->unsent_mark < cutoffs.since && !std::exchange(stream->is_given_up, true)) {
+    } else if (stream->unsent_mark < cutoffs.unread_since &&
+               !std::exchange(stream->is_given_up, true)) {
       nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, UnreadCode(*stream));
       are_some = true;
     }
