@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "steled/base/errors.h"
@@ -16,6 +17,10 @@ constexpr uint64_t kStop = 0;
 constexpr uint64_t kListening = 1;
 constexpr uint64_t kFirstConnection = 2;
 constexpr std::chrono::milliseconds kLookEvery(1'000);  // for connections that are late
+// So many clients are accepted before those that were accepted earlier are served. Otherwise a
+// burst of clients could end a connection whose request has come.
+constexpr int kAcceptsMax = 16;
+constexpr uint32_t kListeningEvents = EPOLLIN | EPOLLONESHOT;
 
 bool Watch(int epoll, int operation, int descriptor, uint32_t events, uint64_t id) {
   epoll_event event{};
@@ -60,7 +65,7 @@ HttpPages::~HttpPages() {
 
 absl::Status HttpPages::Begin() {
   if (epoll_ < 0 || stop_ < 0 || !Watch(epoll_, EPOLL_CTL_ADD, stop_, EPOLLIN, kStop) ||
-      !Watch(epoll_, EPOLL_CTL_ADD, listening_.descriptor(), EPOLLIN | EPOLLET, kListening)) {
+      !Watch(epoll_, EPOLL_CTL_ADD, listening_.descriptor(), kListeningEvents, kListening)) {
     return MakeStatus(absl::StatusCode::kUnavailable,
                       fmt::format("cannot wait for connections to {}: raise the limit of open "
                                   "files",
@@ -89,20 +94,23 @@ void HttpPages::Run(bool looks) {
     const bool is_look = std::chrono::steady_clock::now() >= next_look_;
     if (is_look) CloseLate();
     // With each look, too: clients that an error kept out.
-    if (is_look || (count == 1 && id == kListening)) AcceptAll();
+    if ((is_look || (count == 1 && id == kListening)) && AcceptSome()) {
+      Watch(epoll_, EPOLL_CTL_MOD, listening_.descriptor(), kListeningEvents, kListening);
+    }
   }
 }
 
-void HttpPages::AcceptAll() {
-  while (true) {
+bool HttpPages::AcceptSome() {
+  for (int i = 0; i < kAcceptsMax; ++i) {
     const int descriptor = listening_.Accept(limits_.times.response);
-    if (descriptor < 0) return;
+    if (descriptor < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
     const uint64_t id = next_id_++;
     connections_.emplace(id, std::make_unique<Connection>(descriptor, limits_.times));
     CloseExcess(id);
     if (!Watch(epoll_, EPOLL_CTL_ADD, descriptor, EventsOf(HttpExchange::Next::kAwaitBytes), id))
       connections_.erase(id);
   }
+  return true;
 }
 
 void HttpPages::Serve(uint64_t id) {

@@ -72,7 +72,8 @@ class HttpPages {
 
   absl::Status Begin();
   void Run(bool looks);
-  void AcceptAll();
+  // Needs the lock. Returns false after an error that lasts, such as a lack of descriptors.
+  bool AcceptSome();
   void Serve(uint64_t id);
   // These need the lock. `kept` is not closed.
   void CloseLate();
