@@ -113,6 +113,7 @@ class NoCall final : public Call {
   void SetRefused(RefusalCause /*cause*/) override {}
   bool Reserve(size_t /*bytes*/) override { return true; }
   bool ReserveAnswer(size_t /*bytes*/) override { return true; }
+  void ReleaseAnswer(size_t /*bytes*/) override {}
   bool Receive(std::string* /*message*/) override { return false; }
   bool Send(std::string /*framed*/, bool /*is_last*/) override { return false; }
   bool CanSend() const override { return true; }

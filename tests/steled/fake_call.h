@@ -7,6 +7,7 @@
 #include <google/protobuf/message_lite.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -70,13 +71,16 @@ class FakeCall final : public Call {
 
   bool Reserve(size_t bytes) override {
     reserved_bytes_ += bytes;
+    most_reserved_bytes_ = std::max(most_reserved_bytes_, reserved_bytes_);
     return reserved_bytes_ <= bytes_max_;
   }
   bool ReserveAnswer(size_t bytes) override { return Reserve(bytes); }
+  void ReleaseAnswer(size_t bytes) override { reserved_bytes_ -= bytes; }
   void SetRefused(RefusalCause cause) override { refusal_ = cause; }
   std::optional<RefusalCause> refusal() const { return refusal_; }
   void SetBytesMax(size_t bytes_max) { bytes_max_ = bytes_max; }
   size_t reserved_bytes() const { return reserved_bytes_; }
+  size_t most_reserved_bytes() const { return most_reserved_bytes_; }
 
   bool Receive(std::string* message) override {
     const std::lock_guard lock(mutex_);
@@ -128,6 +132,7 @@ class FakeCall final : public Call {
   std::stop_source stop_;
   std::optional<RefusalCause> refusal_;
   size_t reserved_bytes_ = 0;
+  size_t most_reserved_bytes_ = 0;
   size_t bytes_max_ = std::numeric_limits<size_t>::max();
   mutable std::mutex mutex_;
   std::condition_variable changed_;

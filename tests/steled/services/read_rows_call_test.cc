@@ -159,8 +159,8 @@ TEST_F(ReadRowsCallTest, WhatAPausedReadHoldsIsCharged) {
   FakeCall call;
   Read({.rows = RowSet::All()}, &call);
   // The row that did not fit into the message, and the reader's row.
-  EXPECT_GT(call.reserved_bytes(), 200'000u);
-  EXPECT_LT(call.reserved_bytes(), kMessageBytes);
+  EXPECT_GT(call.most_reserved_bytes(), 200'000u);
+  EXPECT_LT(call.most_reserved_bytes(), kMessageBytes);
   FakeCall poor;
   poor.SetBytesMax(1000);
   poor.SetRoom(1);
@@ -200,8 +200,8 @@ TEST_F(LargeValueCallTest, ALargeValueIsSentInPartsOverManyPauses) {
   EXPECT_EQ(merger.rows(), Rows({"large f:q@1000=<10000000 bytes of 'l'>"}));
   EXPECT_LE(shrunk_count_, 1) << "the row must come from one view";
   // The value, and the largest message.
-  EXPECT_GE(call.reserved_bytes(), kValueBytes);
-  EXPECT_LT(call.reserved_bytes(), kValueBytes + kDefaultMessageBytesMax + kMessageBytes);
+  EXPECT_GE(call.most_reserved_bytes(), kValueBytes);
+  EXPECT_LT(call.most_reserved_bytes(), kValueBytes + kDefaultMessageBytesMax + kMessageBytes);
 }
 
 TEST_F(LargeValueCallTest, AValueWithoutMemoryIsNeitherReadNorSent) {
@@ -220,6 +220,18 @@ TEST_F(LargeValueCallTest, AValueWithoutMemoryIsNeitherReadNorSent) {
   EXPECT_EQ(call.answer_count(), 0u);
 }
 
+TEST_F(LargeValueCallTest, ALargeValueIsChargedUntilItsRowIsSent) {
+  ASSERT_TRUE(table_.Flush().ok());
+  FakeCall call;
+  size_t reserved_bytes_at_end = 0;
+  // "large" is the first row.
+  on_pause_ = [&](int) { reserved_bytes_at_end = call.reserved_bytes(); };
+  Read({.rows = RowSet::All()}, &call);
+  EXPECT_GE(call.most_reserved_bytes(), kValueBytes);
+  EXPECT_GT(reserved_bytes_at_end, 0u);
+  EXPECT_LT(reserved_bytes_at_end, 2 * kMessageBytes);
+}
+
 // The reader holds two of them at most.
 TEST_F(LargeValueCallTest, OfManyLargeValuesOfARowTwoAreCharged) {
   for (int i = 0; i < 5; ++i) {
@@ -231,8 +243,8 @@ TEST_F(LargeValueCallTest, OfManyLargeValuesOfARowTwoAreCharged) {
   }
   FakeCall call;
   Read(OfLargeRow(), &call);
-  EXPECT_GT(call.reserved_bytes(), 2 * kValueBytes);
-  EXPECT_LT(call.reserved_bytes(), 2 * kValueBytes + kDefaultMessageBytesMax + kMessageBytes);
+  EXPECT_GT(call.most_reserved_bytes(), 2 * kValueBytes);
+  EXPECT_LT(call.most_reserved_bytes(), 2 * kValueBytes + kDefaultMessageBytesMax + kMessageBytes);
 }
 
 }  // namespace

@@ -90,6 +90,14 @@ absl::Status ReadRowsCall::Charge(size_t bytes) {
   return absl::OkStatus();
 }
 
+void ReadRowsCall::ReleaseExcess() {
+  const size_t held = HeldBytes();
+  const size_t needed = held > kUnchargedBytes ? held : 0;
+  if (charged_bytes_ <= needed) return;
+  call_->ReleaseAnswer(charged_bytes_ - needed);
+  charged_bytes_ = needed;
+}
+
 // The reader may still hold the previous value of the row: to know whether a piece is the last, it
 // reads on.
 absl::Status ReadRowsCall::ChargeLargeValue(uint64_t bytes) {
@@ -144,7 +152,10 @@ bool ReadRowsCall::SendWaiting() {
 
 bool ReadRowsCall::NextPiece() {
   piece_bytes_ = 0;
-  if (!sender_.in_row()) large_value_bytes_ = 0;
+  if (!sender_.in_row()) {
+    large_value_bytes_ = 0;
+    ReleaseExcess();
+  }
   if (!reader_->Next()) return false;
   counter_.OnRow(reader_->row().row_key());
   for (const CellView& cell : reader_->row().cells()) piece_bytes_ += cell.value().size();

@@ -70,6 +70,8 @@ class ReadRowsCall final : public PausedCall, public std::enable_shared_from_thi
   size_t HeldBytes() const;
   // Charges so many bytes to the memory for unread responses, as far as they are not charged yet.
   absl::Status Charge(size_t bytes);
+  // Releases what is charged for more than is held.
+  void ReleaseExcess();
   // Charges a value before the reader reads it from a file.
   absl::Status ChargeLargeValue(uint64_t bytes);
   // Moves to the next row or piece of a row. Returns false at the end.
@@ -85,7 +87,7 @@ class ReadRowsCall final : public PausedCall, public std::enable_shared_from_thi
   std::unique_ptr<RowReader> reader_;  // null: will be opened after last_row_key_
   RowSender sender_;
   std::deque<std::pair<std::string, bool>> waiting_;  // messages, and whether each is the last
-  size_t charged_bytes_ = 0;                          // for the largest size that was held
+  size_t charged_bytes_ = 0;                          // for what the present row needs
   size_t piece_bytes_ = 0;                            // of the values of the reader's row
   size_t large_value_bytes_ = 0;                      // of the last value that was charged
   absl::Status refusal_;                              // of a value for which there is no memory

@@ -73,6 +73,8 @@ class Call {
   // Like Reserve, for what the method holds to send it later. Such memory, and messages that the
   // client has not read, together have a limit for each connection and for all.
   virtual bool ReserveAnswer(size_t bytes) = 0;
+  // Releases a part of what ReserveAnswer has reserved.
+  virtual void ReleaseAnswer(size_t bytes) = 0;
   // Counts the call as refused and not as run. For a method that does nothing and returns an error
   // because of a limit. A failed Reserve does the same.
   virtual void SetRefused(RefusalCause cause) = 0;

@@ -144,6 +144,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   bool Send(Http2Stream* stream, std::string framed, bool is_last);
   bool Reserve(Http2Stream* stream, size_t bytes);
   bool ReserveAnswer(Http2Stream* stream, size_t bytes);
+  void ReleaseAnswer(Http2Stream* stream, size_t bytes);
   bool Receive(Http2Stream* stream, std::string* message);
   bool CanSend(const Http2Stream& stream) const;
   bool CanReceive(const Http2Stream& stream) const;

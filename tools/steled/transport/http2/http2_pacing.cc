@@ -65,6 +65,12 @@ bool Http2Connection::ReserveAnswer(Http2Stream* stream, size_t bytes) {
   return true;
 }
 
+void Http2Connection::ReleaseAnswer(Http2Stream* stream, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  stream->answer_bytes -= bytes;
+  ReleaseUnread(bytes);
+}
+
 bool Http2Connection::ChargeRequest(Http2Stream* stream, size_t bytes) {
   MemoryUse use = MemoryUse::kRequest;
   if (stream->request_bytes + bytes <= kSmallRequestBytes)

@@ -47,6 +47,7 @@ class ServedCall final : public Call {
     if (!is_reserved) SetRefused(RefusalCause::kMemory);
     return is_reserved;
   }
+  void ReleaseAnswer(size_t bytes) override { connection_->ReleaseAnswer(stream_.get(), bytes); }
   void SetRefused(RefusalCause cause) override { refusal_ = cause; }
   bool Receive(std::string* message) override {
     if (!connection_->Receive(stream_.get(), message)) return false;
