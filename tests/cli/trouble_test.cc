@@ -5,6 +5,7 @@
 #include <iterator>
 #include <thread>
 
+#include "absl/strings/escaping.h"
 #include "cli/command_fixture.h"
 #include "stele/stele.h"
 
@@ -46,6 +47,62 @@ TEST_F(TroubleTest, ADatabaseInMemoryWarnsThatNothingIsKept) {
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_NE(result.err.find("mem: keeps nothing after this command"), std::string::npos);
   EXPECT_EQ(RunPlain({"--db", "mem:", "ls"}).err, "");
+}
+
+TEST_F(TroubleTest, AnOrdinaryCsvFileIsImported) {
+  Output({"createtable", "t", "families=info"});
+  ExpectError({"import", "t", WriteFile("users.csv", "id,name,city\n7,Ann,\n")}, 1,
+              "if the first line names all fields, add --header --key 'id'");
+  EXPECT_EQ(Run({"import", "t", Path("users.csv"), "--header"}).err, "Done importing 1 rows.\n");
+  EXPECT_EQ(Output({"export", "t", "format=csv"}).substr(0, 23), ",info\n,name\n7,Ann@");
+}
+
+TEST_F(TroubleTest, TheKeyOfAnOrdinaryCsvFileCanHaveSeveralFields) {
+  Output({"createtable", "t", "families=a,b"});
+  const std::string path = WriteFile("in.tsv", "name\tid\tcountry\r\n\"A\tn\"\t7\tDE\r\n");
+  ExpectError({"import", "t", path, "--key=country,id", "--separator=tab"}, 2,
+              "the table has 2 column families: add column-family=FAMILY");
+  EXPECT_EQ(
+      Run({"import", "t", path, "--key=country,id", "--separator", "tab", "column-family=b"}).err,
+      "Done importing 1 rows.\n");
+  EXPECT_NE(Output({"read", "t"}).find("DE#7\n  b:name "), std::string::npos);
+  const auto wrong = [&](std::string_view csv, const std::string& key, std::string_view text) {
+    ExpectError({"import", "t", WriteFile("wrong.csv", csv), "--key", key, "column-family=a"}, 1,
+                text);
+  };
+  wrong("id,a\n1,2\n", "Id", "no field is named \"Id\"");
+  wrong("id,a\n1,2\n", "id,id", "--key names \"id\" twice");
+  wrong("id,a,b\n1,2#,3\n", "id,a", "field 2 of the row key has a #");
+  wrong("id,a,b\n1,,3\n", "id,a", "field 2 of the row key is empty");
+  wrong("id,,b\n1,2,3\n", "id", "field 2 has no name");
+  wrong("id,b,b\n1,2,3\n", "id", "fields 2 and 3 are both a:\"b\"");
+  wrong("id,a\n,2\n", "id", "the row key is empty");
+  wrong("", "id", "the file is empty");
+  ExpectError({"import", "t", path, "--separator=ab"}, 2, "--separator must be one character");
+  ExpectError({"import", "t", WriteFile("a.jsonl", ""), "--header"}, 2, "are for CSV files");
+}
+
+TEST_F(TroubleTest, CompressedFilesAreImported) {
+  Output({"createtable", "t", "families=f"});
+  // ",f\n,a\nr,1\n" in gzip and in zstd.
+  const std::string gzip =
+      absl::HexStringToBytes("1f8b0800000000000203d349e3d249e42ad231e4020047c1be5f0a000000");
+  const std::string zstd = absl::HexStringToBytes("28b52ffd04585100002c660a2c610a722c310a6720a8b0");
+  // The name does not matter.
+  for (const std::string& bytes : {gzip, zstd}) {
+    EXPECT_EQ(Run({"import", "t", WriteFile("compressed", bytes)}).err, "Done importing 1 rows.\n");
+    ExpectError({"import", "t", WriteFile("cut", bytes.substr(0, bytes.size() - 3))}, 1,
+                "the compressed data is truncated");
+  }
+  EXPECT_EQ(Output({"count", "t"}), "1\n");
+  Output({"deleteallrows", "t"});
+  // {"row":"s","cells":[{"family":"f","qualifier":"a","value":"2"}]}
+  const std::string jsonl = absl::HexStringToBytes(
+      "28b52ffd0058e5010012040e16a0352d06e4cf470475ebfc45eceaab46cc12a086b0114122d2c2369ebde4fab60b"
+      "6aeade41ae733bb06a5c8e06dbec62716db60147190500");
+  EXPECT_EQ(Run({"import", "t", WriteFile("rows.jsonl.zst", jsonl)}).err,
+            "Done importing 1 rows.\n");
+  EXPECT_NE(Output({"read", "t"}).find("s\n  f:a "), std::string::npos);
 }
 
 TEST_F(TroubleTest, NamesCannotSteerATerminal) {

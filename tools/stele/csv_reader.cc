@@ -34,8 +34,8 @@ absl::Status CsvReader::Wrong(std::string_view what) const {
   return internal::InvalidArgument("{}:{}: {}", name_, record_line_, what);
 }
 
-// Reads a field after its opening quote. Returns the character that ended the field: ',', '\n' or
-// EOF.
+// Reads a field after its opening quote. Returns the character that ended the field: the separator,
+// '\n' or EOF.
 absl::StatusOr<int> CsvReader::ReadQuoted(std::string& field) {
   while (true) {
     int c = Get();
@@ -51,7 +51,7 @@ absl::StatusOr<int> CsvReader::ReadQuoted(std::string& field) {
       continue;
     }
     if (c == '\r') c = Get();
-    if (c == ',' || c == '\n' || c == EOF) return c;
+    if (EndsField(c)) return c;
     return Wrong(
         "text after the closing quote of a field; write \"\" for a quote inside a quoted field");
   }
@@ -60,14 +60,14 @@ absl::StatusOr<int> CsvReader::ReadQuoted(std::string& field) {
 absl::StatusOr<int> CsvReader::ReadField(int first, std::string& field) {
   if (first == '"') return ReadQuoted(field);
   int c = first;
-  while (c != ',' && c != '\n' && c != EOF) {
+  while (!EndsField(c)) {
     if (c == '"')
       return Wrong(
           "a quote inside a field without quotes; quote the whole field and double the quote");
     field += static_cast<char>(c);
     c = Get();
   }
-  if (c != ',' && field.ends_with('\r')) field.pop_back();
+  if (c != separator_ && field.ends_with('\r')) field.pop_back();
   return c;
 }
 
@@ -90,7 +90,7 @@ absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>& fields) {
   fields.clear();
   while (true) {
     STELE_ASSIGN_OR_RETURN(c, ReadField(c, fields.emplace_back()));
-    if (c != ',') break;
+    if (c != separator_) break;
     c = Get();
   }
   if (std::ferror(file_) != 0) return internal::ErrnoStatus("read", name_, errno);

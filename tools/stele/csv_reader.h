@@ -1,7 +1,8 @@
 // tools/stele/csv_reader.h: reads CSV record by record, as cbt's import does.
 //
-// Format:    RFC 4180: quotes around fields, "" for a quote inside. Empty lines are skipped. All
-//            records have as many fields as the first.
+// Format:    RFC 4180: quotes around fields, "" for a quote inside. The separator can be another
+//            character than a comma. Empty lines are skipped. All records have as many fields as
+//            the first.
 // Errors:    InvalidArgument with file and line.
 // Threads:   Confined to one thread.
 #pragma once
@@ -18,7 +19,8 @@ namespace stele::cli {
 class CsvReader {
  public:
   // `file` must outlive the reader. `name` is used in messages.
-  CsvReader(std::FILE* file, std::string name) : file_(file), name_(std::move(name)) {}
+  CsvReader(std::FILE* file, std::string name, char separator = ',')
+      : file_(file), name_(std::move(name)), separator_(separator) {}
 
   // Reads the next record into `fields`. Returns false at the end.
   absl::StatusOr<bool> Next(std::vector<std::string>& fields);
@@ -32,11 +34,13 @@ class CsvReader {
   int Get();
   // Skips a byte order mark at the start of the file.
   void SkipMark();
+  bool EndsField(int c) const { return c == separator_ || c == '\n' || c == EOF; }
   absl::StatusOr<int> ReadQuoted(std::string& field);
   absl::StatusOr<int> ReadField(int first, std::string& field);
 
   std::FILE* const file_;
   const std::string name_;
+  const char separator_;
   uint64_t line_ = 1;
   uint64_t record_line_ = 0;
   uint64_t bytes_read_ = 0;

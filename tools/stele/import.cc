@@ -1,5 +1,4 @@
 // tools/stele/import.cc: the verb import. It checks a whole file before it writes the first row.
-#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -7,6 +6,8 @@
 #include "arguments.h"
 #include "base/status.h"
 #include "command.h"
+#include "flags.h"
+#include "import_file.h"
 #include "import_source.h"
 #include "io/output_path.h"
 #include "progress.h"
@@ -16,27 +17,45 @@ namespace {
 
 constexpr uint64_t kImportBatchBytesMax = 16 << 20;
 
-struct CloseFile {
-  void operator()(std::FILE* file) const {
-    if (file != stdin) std::fclose(file);
-  }
-};
-using InputFile = std::unique_ptr<std::FILE, CloseFile>;
-
 struct ImportRequest {
-  std::string path;  // "-": standard input
+  std::string table;
+  std::string path;    // "-": standard input
+  std::string output;  // -o
   bool is_jsonl = false;
   CsvLayout layout;
   size_t batch_rows = 500;
   AggregateValues aggregate_values = AggregateValues::kUnsaid;
 };
 
-absl::StatusOr<ImportRequest> ParseImportRequest(const std::vector<std::string>& args) {
-  STELE_ASSIGN_OR_RETURN(
-      const KeyValues values,
-      ParseKeyValues(std::span(args).subspan(2), {"app-profile", "column-family", "batch-size",
-                                                  "workers", "timestamp", "format", "aggregates"}));
-  ImportRequest request{.path = args[1], .is_jsonl = args[1].ends_with(".jsonl")};
+// The name without the ending of a compressed file.
+std::string_view PlainName(std::string_view path) {
+  for (const std::string_view ending : {".gz", ".zst"}) {
+    if (path.ends_with(ending)) path.remove_suffix(ending.size());
+  }
+  return path;
+}
+
+absl::StatusOr<char> ParseSeparator(const std::string& text) {
+  if (text == "tab" || text == "\\t") return '\t';
+  if (text.size() == 1 && text != "\"" && text != "\n" && text != "\r") return text[0];
+  return UsageError("--separator must be one character, or tab");
+}
+
+// Reads --header, --key and --separator.
+absl::Status ParseCsvFlags(const Flags& flags, ImportRequest& request) {
+  CsvLayout& layout = request.layout;
+  if (const auto key = flags.Find("key")) layout.key_fields = Split(*key, ',');
+  layout.has_header = flags.has("header") || flags.has("key");
+  if (const auto separator = flags.Find("separator")) {
+    STELE_ASSIGN_OR_RETURN(layout.separator, ParseSeparator(*separator));
+  }
+  if (request.is_jsonl && (layout.has_header || flags.has("separator")))
+    return UsageError("--header, --key and --separator are for CSV files, not for JSON lines");
+  return absl::OkStatus();
+}
+
+// Reads the arguments of the form KEY=VALUE, as in cbt.
+absl::Status ParseCbtArguments(const KeyValues& values, ImportRequest& request) {
   request.layout.family = Find(values, "column-family").value_or("");
   if (const auto text = Find(values, "batch-size")) {
     const auto rows = ParseNumber("batch-size", *text);
@@ -66,22 +85,60 @@ absl::StatusOr<ImportRequest> ParseImportRequest(const std::vector<std::string>&
     request.aggregate_values =
         *aggregates == "state" ? AggregateValues::kStates : AggregateValues::kAdded;
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ImportRequest> ParseImportRequest(const std::vector<std::string>& args) {
+  static constexpr FlagSpec kFlags[] = {{"header", false}, {"key"}, {"separator"}};
+  STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kFlags));
+  const std::vector<std::string>& words = flags.words();
+  if (words.size() < 2) return WrongUsage("import");
+  STELE_ASSIGN_OR_RETURN(KeyValues values,
+                         ParseKeyValues(std::span(words).subspan(2),
+                                        {"app-profile", "column-family", "batch-size", "workers",
+                                         "timestamp", "format", "aggregates"}));
+  ImportRequest request{.table = words[0], .path = words[1]};
+  // "table=" names a table that is also the second word of a verb.
+  if (request.table.starts_with("table=")) request.table.erase(0, std::strlen("table="));
+  request.output = flags.Get("o", "");
+  request.is_jsonl = PlainName(request.path).ends_with(".jsonl");
+  if (const auto format = flags.Find("format")) values.emplace("format", *format);
+  STELE_RETURN_IF_ERROR(ParseCbtArguments(values, request));
+  STELE_RETURN_IF_ERROR(ParseCsvFlags(flags, request));
   return request;
 }
 
-absl::StatusOr<InputFile> OpenInput(const std::string& path) {
-  if (path == "-") return InputFile(stdin);
-  InputFile file(std::fopen(path.c_str(), "rb"));
-  if (file == nullptr)
-    return Within("couldn't open the file to import", internal::ErrnoStatus("open", path, errno));
-  return file;
+// The only family of the table is the one of a file with a line of names.
+absl::Status ChooseFamily(const Schema& schema, CsvLayout& layout) {
+  if (!layout.has_header || !layout.family.empty()) return absl::OkStatus();
+  if (schema.families().size() != 1) {
+    return UsageError(fmt::format("the table has {} column families: add column-family=FAMILY",
+                                  schema.families().size()));
+  }
+  layout.family = schema.families().front().name;
+  return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<ImportSource>> OpenSource(const ImportRequest& request,
-                                                         std::FILE* file) {
+// A file that is being read.
+struct OpenImport {
+  std::unique_ptr<ImportFile> file;
+  std::unique_ptr<ImportSource> source;
+};
+
+absl::StatusOr<OpenImport> OpenRows(const ImportRequest& request) {
+  OpenImport open;
+  auto file = ImportFile::Open(request.path);
+  if (!file.ok()) return Within("couldn't open the file to import", file.status());
+  open.file = *std::move(file);
   const std::string name = request.path == "-" ? "standard input" : request.path;
-  if (request.is_jsonl) return OpenJsonlSource(file, name);
-  return OpenCsvSource(file, name, request.layout);
+  if (request.is_jsonl) {
+    open.source = OpenJsonlSource(open.file->stream(), name);
+    return open;
+  }
+  auto source = OpenCsvSource(open.file->stream(), name, request.layout);
+  if (!open.file->status().ok()) return open.file->status();
+  STELE_ASSIGN_OR_RETURN(open.source, std::move(source));
+  return open;
 }
 
 // The rules for checking rows and for converting them to mutations.
@@ -90,24 +147,23 @@ struct RowRules {
   AggregateValues aggregate_values;
 };
 
-absl::StatusOr<bool> NextChecked(const RowRules& rules, ImportSource& source, ImportRow& row) {
-  STELE_ASSIGN_OR_RETURN(const bool any, source.Next(row));
-  if (!any) return false;
+absl::StatusOr<bool> NextChecked(const RowRules& rules, OpenImport& import, ImportRow& row) {
+  const auto any = import.source->Next(row);
+  if (!import.file->status().ok()) return import.file->status();
+  if (!any.ok() || !*any) return any;
   const absl::Status checked = CheckRow(rules.schema, rules.aggregate_values, row);
-  if (!checked.ok()) return source.Wrong(internal::ToStd(checked.message()));
+  if (!checked.ok()) return import.source->Wrong(internal::ToStd(checked.message()));
   return true;
 }
 
-// Returns the size of the file in bytes.
-absl::StatusOr<uint64_t> CheckAll(const RowRules& rules, const ImportRequest& request) {
-  STELE_ASSIGN_OR_RETURN(const InputFile file, OpenInput(request.path));
-  STELE_ASSIGN_OR_RETURN(const auto source, OpenSource(request, file.get()));
+// Returns the size of the file in bytes, decompressed.
+absl::StatusOr<uint64_t> CheckAll(const RowRules& rules, OpenImport import) {
   Progress progress("checking", "bytes", 0);
   ImportRow row;
   while (true) {
-    STELE_ASSIGN_OR_RETURN(const bool any, NextChecked(rules, *source, row));
-    if (!any) return source->bytes_read();
-    progress.Set(source->bytes_read());
+    STELE_ASSIGN_OR_RETURN(const bool any, NextChecked(rules, import, row));
+    if (!any) return import.source->bytes_read();
+    progress.Set(import.source->bytes_read());
   }
 }
 
@@ -149,46 +205,48 @@ class BatchWriter {
   uint64_t written_ = 0;
 };
 
-absl::Status WriteAll(const RowRules& rules, ImportSource& source, uint64_t bytes_total,
+absl::Status WriteAll(const RowRules& rules, OpenImport import, uint64_t bytes_total,
                       BatchWriter& writer) {
   Progress progress("importing", "bytes", bytes_total);
   ImportRow row;
   while (true) {
-    STELE_ASSIGN_OR_RETURN(const bool any, NextChecked(rules, source, row));
+    STELE_ASSIGN_OR_RETURN(const bool any, NextChecked(rules, import, row));
     if (!any) return writer.Write();
     STELE_RETURN_IF_ERROR(writer.Add(row));
-    progress.Set(source.bytes_read());
+    progress.Set(import.source->bytes_read());
   }
+}
+
+absl::Status Import(Session& session, ImportRequest request) {
+  STELE_RETURN_IF_ERROR(
+      internal::CheckOutputsAreNotInputs({session.options().output}, {request.path}));
+  STELE_ASSIGN_OR_RETURN(Table table, session.OpenTable(Session::Access::kWrite, request.table));
+  RowRules rules{.schema = {}, .aggregate_values = request.aggregate_values};
+  STELE_ASSIGN_OR_RETURN(rules.schema, table.schema());
+  STELE_RETURN_IF_ERROR(ChooseFamily(rules.schema, request.layout));
+  STELE_ASSIGN_OR_RETURN(OpenImport import, OpenRows(request));
+  uint64_t bytes_total = 0;
+  // Input from a pipe cannot be read twice.
+  if (import.file->can_be_opened_again()) {
+    auto checked = CheckAll(rules, std::move(import));
+    if (!checked.ok()) return Within("nothing was written", checked.status());
+    bytes_total = *checked;
+    STELE_ASSIGN_OR_RETURN(import, OpenRows(request));
+  }
+  BatchWriter writer(table, rules, request.batch_rows);
+  const absl::Status status = WriteAll(rules, std::move(import), bytes_total, writer);
+  if (!status.ok())
+    return Within(fmt::format("{} rows were written before the error", writer.written()), status);
+  session.Note(fmt::format("Done importing {} rows.\n", writer.written()));
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::Status RunImport(Session& session, const std::vector<std::string>& args) {
-  if (args.size() < 2) return WrongUsage("import");
-  STELE_ASSIGN_OR_RETURN(const ImportRequest request, ParseImportRequest(args));
-  STELE_RETURN_IF_ERROR(
-      internal::CheckOutputsAreNotInputs({session.options().output}, {request.path}));
-  STELE_ASSIGN_OR_RETURN(const InputFile file, OpenInput(request.path));
-  // "table=" names a table that is also the second word of a verb.
-  const std::string table_name =
-      args[0].starts_with("table=") ? args[0].substr(std::strlen("table=")) : args[0];
-  STELE_ASSIGN_OR_RETURN(Table table, session.OpenTable(Session::Access::kWrite, table_name));
-  RowRules rules{.schema = {}, .aggregate_values = request.aggregate_values};
-  STELE_ASSIGN_OR_RETURN(rules.schema, table.schema());
-  uint64_t bytes_total = 0;
-  // Input from a pipe cannot be read twice.
-  if (std::fseek(file.get(), 0, SEEK_SET) == 0 && request.path != "-") {
-    auto checked = CheckAll(rules, request);
-    if (!checked.ok()) return Within("nothing was written", checked.status());
-    bytes_total = *checked;
-  }
-  STELE_ASSIGN_OR_RETURN(const auto source, OpenSource(request, file.get()));
-  BatchWriter writer(table, rules, request.batch_rows);
-  const absl::Status status = WriteAll(rules, *source, bytes_total, writer);
-  if (!status.ok())
-    return Within(fmt::format("{} rows were written before the error", writer.written()), status);
-  session.Note(fmt::format("Done importing {} rows.\n", writer.written()));
-  return absl::OkStatus();
+  STELE_ASSIGN_OR_RETURN(ImportRequest request, ParseImportRequest(args));
+  if (!request.output.empty()) session.SetOutput(request.output);
+  return Import(session, std::move(request));
 }
 
 }  // namespace stele::cli

@@ -1,5 +1,6 @@
 #include "import_source.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <utility>
@@ -12,52 +13,34 @@
 namespace stele::cli {
 namespace {
 
+// Between the fields of a row key.
+constexpr char kKeyDelimiter = '#';
+
 class CsvSource : public ImportSource {
  public:
   CsvSource(std::FILE* file, std::string name, const CsvLayout& layout)
-      : reader_(file, std::move(name)), layout_(layout) {}
+      : reader_(file, std::move(name), layout.separator), layout_(layout) {}
 
   absl::Status ReadHead() {
-    const auto wrong = [&] {
-      return reader_.Wrong(
-          "error parsing headers: the first column must be empty for column-family and column name "
-          "rows, for example \",info,info\" and \",name,price\" before \"row1,lamp,10\"");
-    };
-    std::vector<std::string> families;
-    std::vector<std::string> qualifiers;
-    if (layout_.family.empty()) {
-      STELE_ASSIGN_OR_RETURN(const bool any, reader_.Next(families));
-      if (!any) return reader_.Wrong("error parsing headers: the file is empty");
-      if (!families[0].empty()) return wrong();
-    }
-    STELE_ASSIGN_OR_RETURN(const bool any, reader_.Next(qualifiers));
-    if (!any) return reader_.Wrong("error parsing headers: there is no line of column names");
-    if (!qualifiers[0].empty()) return wrong();
-    std::string family = layout_.family;
-    for (size_t i = 1; i < qualifiers.size(); ++i) {
-      if (!families.empty() && !families[i].empty()) family = families[i];
-      if (family.empty())
-        return reader_.Wrong(
-            fmt::format("error parsing headers: column {} has no column family before it", i + 1));
-      columns_.emplace_back(family, qualifiers[i]);
-    }
+    STELE_RETURN_IF_ERROR(layout_.has_header ? ReadNames() : ReadFamiliesAndNames());
     return CheckColumns();
   }
 
   absl::StatusOr<bool> Next(ImportRow& row) override {
     STELE_ASSIGN_OR_RETURN(const bool any, reader_.Next(fields_));
     if (!any) return false;
-    row.row_key = fields_[0];
+    STELE_RETURN_IF_ERROR(ReadKey(row.row_key));
     row.cells.clear();
-    for (size_t i = 1; i < fields_.size(); ++i) {
-      if (fields_[i].empty()) continue;  // no cell, as in cbt
-      ImportCell cell{.family = columns_[i - 1].first, .qualifier = columns_[i - 1].second};
+    for (const Column& column : columns_) {
+      std::string& field = fields_[column.field];
+      if (field.empty()) continue;  // no cell, as in cbt
+      ImportCell cell{.family = column.family, .qualifier = column.qualifier};
       if (layout_.stamped_values) {
-        StampedValue stamped = ParseStampedValue(fields_[i]);
+        StampedValue stamped = ParseStampedValue(field);
         cell.value = std::move(stamped.value);
         cell.timestamp = stamped.timestamp;
       } else {
-        cell.value = std::move(fields_[i]);
+        cell.value = std::move(field);
       }
       row.cells.push_back(std::move(cell));
     }
@@ -68,23 +51,114 @@ class CsvSource : public ImportSource {
   uint64_t bytes_read() const override { return reader_.bytes_read(); }
 
  private:
+  struct Column {
+    size_t field;  // its index in a record
+    std::string family;
+    std::string qualifier;
+  };
+
+  absl::Status WrongHead(std::string_view what) const {
+    return reader_.Wrong(fmt::format("error parsing headers: {}", what));
+  }
+
+  // `first` is the first field of a line that is not as in cbt.
+  absl::Status NotAsInCbt(const std::string& first) const {
+    return WrongHead(
+        fmt::format("the first column must be empty for column-family and column name rows, for "
+                    "example \",info,info\" and \",name,price\" before \"row1,lamp,10\"; if the "
+                    "first line names all fields, add --header --key '{}'",
+                    internal::Printable(first)));
+  }
+
+  // Reads a line of families, unless there is one for all columns, and a line of names.
+  absl::Status ReadFamiliesAndNames() {
+    std::vector<std::string> families;
+    std::vector<std::string> names;
+    if (layout_.family.empty()) {
+      STELE_ASSIGN_OR_RETURN(const bool any, reader_.Next(families));
+      if (!any) return WrongHead("the file is empty");
+      if (!families[0].empty()) return NotAsInCbt(families[0]);
+    }
+    STELE_ASSIGN_OR_RETURN(const bool any, reader_.Next(names));
+    if (!any) return WrongHead("there is no line of column names");
+    if (!names[0].empty()) return NotAsInCbt(names[0]);
+    std::string family = layout_.family;
+    for (size_t i = 1; i < names.size(); ++i) {
+      if (!families.empty() && !families[i].empty()) family = families[i];
+      if (family.empty())
+        return WrongHead(fmt::format("column {} has no column family before it", i + 1));
+      columns_.push_back({.field = i, .family = family, .qualifier = names[i]});
+    }
+    key_fields_ = {0};
+    return absl::OkStatus();
+  }
+
+  // Reads a line that names all fields.
+  absl::Status ReadNames() {
+    std::vector<std::string> names;
+    STELE_ASSIGN_OR_RETURN(const bool any, reader_.Next(names));
+    if (!any) return WrongHead("the file is empty");
+    STELE_RETURN_IF_ERROR(FindKeyFields(names));
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (std::find(key_fields_.begin(), key_fields_.end(), i) != key_fields_.end()) continue;
+      if (names[i].empty()) return WrongHead(fmt::format("field {} has no name", i + 1));
+      columns_.push_back({.field = i, .family = layout_.family, .qualifier = names[i]});
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status FindKeyFields(const std::vector<std::string>& names) {
+    if (layout_.key_fields.empty()) key_fields_ = {0};
+    for (const std::string& key_field : layout_.key_fields) {
+      const auto found = std::find(names.begin(), names.end(), key_field);
+      if (found == names.end()) {
+        return WrongHead(fmt::format("no field is named {} (--key); the first of {} is {}",
+                                     Quoted(key_field), names.size(), Quoted(names[0])));
+      }
+      const auto field = static_cast<size_t>(found - names.begin());
+      if (std::find(key_fields_.begin(), key_fields_.end(), field) != key_fields_.end())
+        return WrongHead(fmt::format("--key names {} twice", Quoted(key_field)));
+      key_fields_.push_back(field);
+    }
+    return absl::OkStatus();
+  }
+
+  // Joins the fields of the key. Two records with different fields have different keys.
+  absl::Status ReadKey(std::string& row_key) const {
+    row_key = fields_[key_fields_[0]];
+    if (key_fields_.size() == 1) return absl::OkStatus();
+    row_key.clear();
+    for (const size_t field : key_fields_) {
+      const std::string& part = fields_[field];
+      if (part.empty()) return Wrong(fmt::format("field {} of the row key is empty", field + 1));
+      if (part.find(kKeyDelimiter) != part.npos) {
+        return Wrong(fmt::format("field {} of the row key has a {}, which separates its fields",
+                                 field + 1, kKeyDelimiter));
+      }
+      if (!row_key.empty()) row_key += kKeyDelimiter;
+      row_key += part;
+    }
+    return absl::OkStatus();
+  }
+
   // Of two values for a column, one would be lost.
   absl::Status CheckColumns() const {
     std::map<std::pair<std::string, std::string>, size_t> fields;
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      const auto [same, is_new] = fields.emplace(columns_[i], i + 2);
+    for (const Column& column : columns_) {
+      const auto [same, is_new] =
+          fields.emplace(std::pair(column.family, column.qualifier), column.field + 1);
       if (is_new) continue;
-      return reader_.Wrong(fmt::format(
-          "error parsing headers: fields {} and {} are both {}:{}; rename or remove one",
-          same->second, i + 2, columns_[i].first, Quoted(columns_[i].second)));
+      return WrongHead(fmt::format("fields {} and {} are both {}:{}; rename or remove one",
+                                   same->second, column.field + 1, column.family,
+                                   Quoted(column.qualifier)));
     }
     return absl::OkStatus();
   }
 
   CsvReader reader_;
   const CsvLayout layout_;
-  // Of the second field and the following ones.
-  std::vector<std::pair<std::string, std::string>> columns_;
+  std::vector<size_t> key_fields_;  // the indexes of the row key's fields, at least one
+  std::vector<Column> columns_;     // of the other fields
   std::vector<std::string> fields_;
 };
 

@@ -1,5 +1,5 @@
-// tools/stele/import_source.h: reads the rows of an import, from CSV as in cbt, or from the JSON
-// lines that `export` writes.
+// tools/stele/import_source.h: reads the rows of an import: from CSV as in cbt, from CSV with a
+// line of names, or from the JSON lines that `export` writes.
 //
 // Errors:    InvalidArgument with file and line.
 // Threads:   Confined to one thread.
@@ -52,6 +52,13 @@ class ImportSource {
 struct CsvLayout {
   std::string family;           // of all columns; "": a line of families comes first
   bool stamped_values = false;  // timestamp=value-encoded
+  char separator = ',';
+  // True: the first line names all fields, and `family` is set. False: the file is as in cbt, and
+  // the row key is the first field.
+  bool has_header = false;
+  // With has_header: the names of the fields that make the row key, joined with '#'. None: the
+  // first field.
+  std::vector<std::string> key_fields;
 };
 // Reads the header lines. `file` must outlive the source.
 absl::StatusOr<std::unique_ptr<ImportSource>> OpenCsvSource(std::FILE* file, std::string name,

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "lab/input/standard_input.h"
+#include "lab/input/sequential_input.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -105,8 +105,9 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(const std::string& pa
   return input;
 }
 
-absl::StatusOr<std::unique_ptr<InputFile>> InputFile::OpenStandardInput() {
-  std::unique_ptr<InputFile> input(new InputFile(std::make_unique<StandardInput>()));
+absl::StatusOr<std::unique_ptr<InputFile>> InputFile::OpenSequential(const std::string& path) {
+  STELE_ASSIGN_OR_RETURN(auto file, SequentialInput::Open(path));
+  std::unique_ptr<InputFile> input(new InputFile(std::move(file)));
   STELE_RETURN_IF_ERROR(input->Fill());
   STELE_RETURN_IF_ERROR(input->ChooseDecompressor());
   return input;

@@ -37,8 +37,8 @@ class InputFile {
   ~InputFile();
   // `hashes` computes the MD5 of the stored bytes.
   static absl::StatusOr<std::unique_ptr<InputFile>> Open(const std::string& path, bool hashes);
-  // Reads standard input, which may be a pipe.
-  static absl::StatusOr<std::unique_ptr<InputFile>> OpenStandardInput();
+  // Opens a pipe or, as "-", standard input, to be read once.
+  static absl::StatusOr<std::unique_ptr<InputFile>> OpenSequential(const std::string& path);
 
   // Returns the number of decompressed bytes, 0 at the end.
   absl::StatusOr<size_t> Read(char* out, size_t out_bytes);

@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "base/status.h"
-#include "lab/input/standard_input.h"
+#include "lab/input/sequential_input.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -28,10 +28,10 @@ absl::Status WriteFully(int fd, const std::string& path, std::string_view bytes)
 }
 
 absl::Status CopyStandardInput(int fd, const std::string& path) {
-  const StandardInput source;
+  STELE_ASSIGN_OR_RETURN(const auto source, SequentialInput::Open("-"));
   std::string buffer(kCopiedBytes, '\0');
   for (uint64_t offset = 0;;) {
-    STELE_ASSIGN_OR_RETURN(const size_t bytes, source.Read(offset, buffer.size(), buffer.data()));
+    STELE_ASSIGN_OR_RETURN(const size_t bytes, source->Read(offset, buffer.size(), buffer.data()));
     if (bytes == 0) return absl::OkStatus();
     STELE_RETURN_IF_ERROR(WriteFully(fd, path, std::string_view(buffer).substr(0, bytes)));
     offset += bytes;

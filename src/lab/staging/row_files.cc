@@ -44,7 +44,7 @@ absl::StatusOr<std::string> UnescapedLine(std::string_view text) {
 absl::Status ForEachLine(const std::string& path,
                          const std::function<absl::Status(std::string_view)>& add) {
   STELE_ASSIGN_OR_RETURN(
-      auto file, path == "-" ? InputFile::OpenStandardInput() : InputFile::Open(path, false));
+      auto file, path == "-" ? InputFile::OpenSequential(path) : InputFile::Open(path, false));
   LineReader reader(std::move(file), kLineBytesMax, simdjson::SIMDJSON_PADDING);
   InputLine line;
   while (true) {
