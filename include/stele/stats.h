@@ -46,19 +46,22 @@ struct TabletStats {
   uint64_t writes = 0;  // row mutations
 };
 
-// Statistics of one column family. Counts SSTables only, not memtables.
+// Statistics of one column family, including garbage.
 struct FamilyStats {
   std::string name = {};
   uint64_t cells = 0;
-  uint64_t bytes = 0;  // of row keys, qualifiers and values, before compression
+  uint64_t bytes = 0;  // of qualifiers, timestamps (8 bytes) and values, before compression
 };
 
 // Statistics of one table, including garbage and deleted data that compaction has not removed yet.
-// rows, cells and bytes_logical include memtables.
+// rows, cells, bytes_logical and the families include memtables.
 struct TableStats {
   uint64_t rows = 0;  // estimate: a row in several SSTables or memtables counts in each
+  // Those of the families, row tombstones, and cells of dropped families.
   uint64_t cells = 0;
-  uint64_t bytes_logical = 0;  // of row keys, qualifiers and values, before compression
+  uint64_t memtable_cells = 0;  // those of `cells` that are in memtables and in no tablet
+  // Of the families, dropped families and row keys, before compression.
+  uint64_t bytes_logical = 0;
   uint64_t bytes_on_disk = 0;
   size_t files = 0;     // SSTables; one shared by several tablets counts once
   uint64_t reads = 0;   // rows read by key, and scans, since the database was opened

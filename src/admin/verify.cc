@@ -108,8 +108,9 @@ void AddError(const absl::Status& status, std::string_view file, VerifyReport* r
 
 // Whether the damage of the manifest was found, and accepted, when the database was opened.
 bool IsManifestListed(const VerifySource& source) {
-  return source.log_damages != nullptr &&
-         std::any_of(source.log_damages->begin(), source.log_damages->end(),
+  const std::vector<LogDamage>* const damages = source.recovered_log.damages;
+  return damages != nullptr &&
+         std::any_of(damages->begin(), damages->end(),
                      [](const LogDamage& damage) { return !damage.file.ends_with(".log"); });
 }
 
@@ -234,7 +235,10 @@ absl::StatusOr<VerifyReport> VerifyDatabase(const VerifySource& source) {
   }
   if (source.log == nullptr) {
     VerifyManifest(source, &report);
-    for (const LogDamage& damage : *source.log_damages) AddLogDamage(*view, damage, &report);
+    report.files += source.recovered_log.files;
+    report.bytes += source.recovered_log.bytes;
+    for (const LogDamage& damage : *source.recovered_log.damages)
+      AddLogDamage(*view, damage, &report);
     return report;
   }
   STELE_RETURN_IF_ERROR(VerifyLogAndManifest(source, &report));

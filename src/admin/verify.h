@@ -6,6 +6,7 @@
 // Threads:   thread-safe; runs concurrently with reads and writes, on the state at its start.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -29,8 +30,14 @@ struct VerifySource {
   const ManifestLog* manifest = nullptr;
   const CommitLog* log = nullptr;
   Installer* installer = nullptr;
-  // What the recovery found; empty unless read-only.
-  const std::vector<LogDamage>* log_damages = nullptr;
+  // The log that the recovery read and checked, and the damage that it found. For a read-only
+  // database, whose log does not change.
+  struct RecoveredLog {
+    uint64_t files = 0;
+    uint64_t bytes = 0;  // of its records
+    const std::vector<LogDamage>* damages = nullptr;
+  };
+  RecoveredLog recovered_log;
 };
 
 absl::StatusOr<VerifyReport> VerifyDatabase(const VerifySource& source);

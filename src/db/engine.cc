@@ -255,7 +255,9 @@ absl::StatusOr<VerifyReport> Engine::Verify() {
                          .manifest = storage_->manifest.get(),
                          .log = storage_->log.get(),
                          .installer = storage_->installer.get(),
-                         .log_damages = &storage_->log_damages});
+                         .recovered_log = {.files = storage_->replayed_log_files,
+                                           .bytes = storage_->replayed_log_bytes,
+                                           .damages = &storage_->log_damages}});
 }
 
 absl::Status Engine::ConfirmClock() {

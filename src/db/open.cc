@@ -209,6 +209,7 @@ absl::StatusOr<ReplayedLog> RecoverFiles(Storage& storage) {
   const LogReadOptions log_options = ReadOptionsOf(storage, *version);
   STELE_ASSIGN_OR_RETURN(ReplayedLog replayed, ReplayLog(storage, log_options));
   STELE_RETURN_IF_ERROR(CheckEnds(storage, recovered, replayed.tail));
+  storage.replayed_log_files = replayed.tail.live_numbers.size();
   storage.replayed_log_bytes = replayed.bytes;
   storage.discarded_log_bytes = replayed.tail.discarded_bytes;
   if (storage.discarded_log_bytes > 0) {

@@ -56,7 +56,8 @@ struct Storage {
   SpaceReserve reserve;
   WriteGate gate;
   WriteThrottle throttle;
-  uint64_t replayed_log_bytes = 0;        // by the recovery
+  uint64_t replayed_log_files = 0;        // by the recovery
+  uint64_t replayed_log_bytes = 0;        // likewise: of the records
   uint64_t discarded_log_bytes = 0;       // likewise
   std::vector<LogDamage> log_damages;     // found by the recovery; empty unless OnDamage accepts it
   std::unique_ptr<FileLock> lock;         // null for "mem:" and once closed

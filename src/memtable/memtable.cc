@@ -23,7 +23,10 @@ void Count(const BatchOp& op, Memtable::EntryCounts* counts) {
 }  // namespace
 
 Memtable::Memtable(FamilyList families)
-    : families_(std::move(families)), family_ids_(families_.ids()), random_(RandomSeed()) {}
+    : families_(std::move(families)),
+      family_ids_(families_.ids()),
+      family_counts_(family_ids_.size() + 1),
+      random_(RandomSeed()) {}
 
 absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* position) {
   STELE_INVARIANT(sequence > 0 && sequence >= last_sequence());
@@ -50,7 +53,9 @@ absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* pos
     if (refused) return false;
     ++inserted;
     Count(op, &added);
-    logical_bytes += op.qualifier.size() + sizeof op.timestamp + op.value.size();
+    const uint64_t bytes = op.qualifier.size() + sizeof op.timestamp + op.value.size();
+    logical_bytes += bytes;
+    AddOne(bytes, &family_counts_[family]);
     return true;
   });
   if (inserted > 0) {
@@ -80,6 +85,18 @@ void Memtable::AddCounts(const EntryCounts& added) {
     other_tombstone_count_.fetch_add(added.other_tombstones, std::memory_order_relaxed);
   if (added.timestamp_min < timestamp_min_.load(std::memory_order_relaxed))
     timestamp_min_.store(added.timestamp_min, std::memory_order_relaxed);
+}
+
+void Memtable::AddOne(uint64_t bytes, SharedFamilyCounts* counts) {
+  counts->cells.store(counts->cells.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  counts->bytes.store(counts->bytes.load(std::memory_order_relaxed) + bytes,
+                      std::memory_order_relaxed);
+}
+
+Memtable::FamilyCounts Memtable::family_counts(uint32_t family_index) const {
+  const SharedFamilyCounts& counts = family_counts_[family_index];
+  return {.cells = counts.cells.load(std::memory_order_relaxed),
+          .bytes = counts.bytes.load(std::memory_order_relaxed)};
 }
 
 Memtable::EntryCounts Memtable::entry_counts() const {

@@ -75,6 +75,13 @@ class Memtable {
   // values, counted as for an SSTable (sstable_summary.h).
   uint64_t row_count() const;
   uint64_t logical_bytes() const;
+  // The operations on one family, and the bytes of their qualifiers, timestamps and values.
+  // `family_index` is in [1, family_ids().size()]. Any thread.
+  struct FamilyCounts {
+    uint64_t cells = 0;
+    uint64_t bytes = 0;
+  };
+  FamilyCounts family_counts(uint32_t family_index) const;
   // The operations that may hide cells in older sources. Any thread; may be slightly out of date.
   struct EntryCounts {
     uint64_t row_tombstones = 0;
@@ -97,6 +104,12 @@ class Memtable {
   // Returns kRowFamily for a family that this memtable does not have.
   uint32_t FamilyIndexOf(uint32_t family_id);
   void AddCounts(const EntryCounts& added);
+  // Written by the applying thread only, so it needs no atomic addition.
+  struct SharedFamilyCounts {
+    std::atomic<uint64_t> cells{0};
+    std::atomic<uint64_t> bytes{0};
+  };
+  static void AddOne(uint64_t bytes, SharedFamilyCounts* counts);
   // Inserts one operation. Returns false if memory was refused.
   bool Insert(RowNode* row, uint32_t family, const BatchOp& op, const CommitPoint& commit);
 
@@ -107,6 +120,7 @@ class Memtable {
   std::atomic<uint64_t> cell_count_{0};  // relaxed, these three: accounting figures
   std::atomic<uint64_t> row_count_{0};
   std::atomic<uint64_t> logical_bytes_{0};
+  std::vector<SharedFamilyCounts> family_counts_;  // by family index; kRowFamily: of whole rows
   std::atomic<uint64_t> row_tombstone_count_{0};  // relaxed, these three, too
   std::atomic<uint64_t> other_tombstone_count_{0};
   std::atomic<int64_t> timestamp_min_{INT64_MAX};

@@ -47,6 +47,19 @@ void AddFamilies(const TableDefinition& definition, const SstableSummary& summar
   }
 }
 
+void AddFamilies(const TableDefinition& definition, const Memtable& memtable,
+                 std::map<std::string, FamilyStats>* families) {
+  for (uint32_t i = 1; i <= memtable.family_ids().size(); ++i) {
+    const std::optional<uint32_t> family_index =
+        definition.families.IndexOfId(memtable.family_ids()[i - 1]);
+    if (!family_index) continue;
+    const Memtable::FamilyCounts counts = memtable.family_counts(i);
+    FamilyStats& stats = (*families)[definition.families[*family_index].name];
+    stats.cells += counts.cells;
+    stats.bytes += counts.bytes;
+  }
+}
+
 }  // namespace
 
 TableStats StatsOf(const TableView& table) {
@@ -86,7 +99,9 @@ TableStats StatsOf(const TableView& table) {
   for (const std::shared_ptr<const Memtable>& memtable : table.memtables) {
     stats.rows += memtable->row_count();
     stats.cells += memtable->cell_count();
+    stats.memtable_cells += memtable->cell_count();
     stats.bytes_logical += memtable->logical_bytes();
+    AddFamilies(table.definition(), *memtable, &families);
   }
   for (auto& [name, family] : families) {
     family.name = name;

@@ -1,8 +1,11 @@
 // Tests what users of other stores stumbled over: hostile names on a terminal, spreadsheets' CSV,
 // output files of failed commands, and a lock that is held for a moment.
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "absl/strings/escaping.h"
@@ -103,6 +106,42 @@ TEST_F(TroubleTest, CompressedFilesAreImported) {
   EXPECT_EQ(Run({"import", "t", WriteFile("rows.jsonl.zst", jsonl)}).err,
             "Done importing 1 rows.\n");
   EXPECT_NE(Output({"read", "t"}).find("s\n  f:a "), std::string::npos);
+}
+
+TEST_F(TroubleTest, VerifyReadsAndCountsTheLog) {
+  Output({"createtable", "t", "families=f"});
+  Output({"set", "t", "row", "f:q=" + std::string(5000, 'v')});
+  const std::string text = Output({"verify"});
+  int files = 0;
+  int bytes = 0;
+  ASSERT_EQ(std::sscanf(text.c_str(), "ok: %d files, %d bytes read", &files, &bytes), 2) << text;
+  EXPECT_EQ(files, 2) << "the manifest, and the segment with the row";
+  EXPECT_GT(bytes, 5000);
+}
+
+TEST_F(TroubleTest, TheLinesOfStatisticsAddUp) {
+  Output({"createtable", "t", "families=f,g"});
+  Output({"set", "t", "old", "f:q=1", "g:q=22"});
+  Output({"flush"});
+  Output({"set", "t", "new", "f:q=333"});
+  Output({"deleterow", "t", "old"});
+  const nlohmann::json lines = nlohmann::json::parse(Output({"stats", "t", "--format", "json"}));
+  const auto sum = [&](const char* column, std::initializer_list<std::string_view> kinds) {
+    uint64_t total = 0;
+    for (const nlohmann::json& line : lines) {
+      const auto kind = line["what"].get<std::string>();
+      if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end() && !line[column].is_null())
+        total += line[column].get<uint64_t>();
+    }
+    return total;
+  };
+  EXPECT_EQ(sum("cells", {"table"}), 4u);
+  EXPECT_EQ(sum("cells", {"family", "other"}), 4u);
+  EXPECT_EQ(sum("cells", {"family"}), 3u);
+  EXPECT_EQ(sum("cells", {"tablet", "memtables"}), 4u);
+  EXPECT_EQ(sum("cells", {"memtables"}), 2u);
+  EXPECT_EQ(sum("bytes_logical", {"family", "other"}), sum("bytes_logical", {"table"}));
+  EXPECT_EQ(sum("bytes_on_disk", {"tablet", "memtables"}), sum("bytes_on_disk", {"table"}));
 }
 
 TEST_F(TroubleTest, NamesCannotSteerATerminal) {

@@ -1,4 +1,5 @@
 // tools/stele/care.cc: the verbs flush, compact, stats, clock, verify, checkpoint, dump.
+#include <algorithm>
 #include <utility>
 
 #include "arguments.h"
@@ -51,16 +52,23 @@ absl::Status PrintTableStats(Session& session, const Database& database, const s
       .names = {"what", "name", "rows", "cells", "bytes_logical", "bytes_on_disk", "files"}};
   listing.records.push_back({"table", name, stats.rows, stats.cells, stats.bytes_logical,
                              stats.bytes_on_disk, stats.files});
+  uint64_t other_cells = stats.cells;
+  uint64_t other_bytes = stats.bytes_logical;
   for (const FamilyStats& family : stats.families) {
     listing.records.push_back(
         {"family", family.name, nullptr, family.cells, family.bytes, nullptr, nullptr});
+    other_cells -= std::min(other_cells, family.cells);
+    other_bytes -= std::min(other_bytes, family.bytes);
   }
+  // Row keys, row tombstones and dropped families.
+  listing.records.push_back({"other", "", nullptr, other_cells, other_bytes, nullptr, nullptr});
   for (const TabletStats& tablet : stats.tablets) {
     const std::string rows =
         fmt::format("[{}, {})", Quoted(tablet.start), tablet.end.empty() ? "" : Quoted(tablet.end));
     listing.records.push_back(
         {"tablet", rows, nullptr, tablet.cells, nullptr, tablet.bytes_on_disk, tablet.files});
   }
+  listing.records.push_back({"memtables", "", nullptr, stats.memtable_cells, nullptr, 0, 0});
   session.Print(ListingText(listing, session.options().format));
   return absl::OkStatus();
 }

@@ -317,7 +317,11 @@ TEST(ContractAdminTest, StatsAddUp) {
   ASSERT_TRUE(table.ReadRow("a").ok());
   EXPECT_EQ(table.Stats()->writes, 5u);
   EXPECT_EQ(table.Stats()->reads, 1u);
-  EXPECT_GE(table.Stats()->cells, 6u);
+  const TableStats before = *table.Stats();
+  EXPECT_GE(before.cells, 6u);
+  EXPECT_EQ(before.families[0].cells + before.families[1].cells, before.cells);
+  EXPECT_EQ(before.tablets[0].cells + before.tablets[1].cells + before.memtable_cells,
+            before.cells);
   ASSERT_TRUE(table.Compact().ok());
   const TableStats stats = *table.Stats();
   EXPECT_EQ(stats.rows, 3u);
@@ -328,9 +332,12 @@ TEST(ContractAdminTest, StatsAddUp) {
   EXPECT_EQ(stats.tablets[0].end, "m");
   EXPECT_EQ(stats.tablets[1].start, "m");
   EXPECT_EQ(stats.tablets[0].cells + stats.tablets[1].cells, 6u);
+  EXPECT_EQ(stats.memtable_cells, 0u);
   ASSERT_EQ(stats.families.size(), 2u);
   EXPECT_EQ(stats.families[0].cells, 3u);
   EXPECT_GT(stats.families[1].bytes, stats.families[0].bytes);
+  // The rest is the row keys "a", "b" and "x".
+  EXPECT_EQ(stats.families[0].bytes + stats.families[1].bytes + 3, stats.bytes_logical);
   const DatabaseStats all = store.database().Stats();
   EXPECT_EQ(all.tables, 1u);
   EXPECT_EQ(all.disk.sstables, stats.files);
