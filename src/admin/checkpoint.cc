@@ -95,13 +95,20 @@ class CheckpointWriter {
       const std::optional<FileName> parsed = ParseFileName(name, file_number_end);
       if (parsed.has_value()) least = std::max(least, parsed->number + 1);
     }
+    if (source_.installer == nullptr) least = std::max(least, FirstUnrecordedNumber());
     source_.directory->RaiseFileNumber(least);
     uint64_t count = kNumbersOfLogAndManifest;
     for (const auto& [table_id, table] : point_.view->tables) count += table->memtables.size();
     next_number_ = source_.directory->NewFileNumbers(count);
     number_end_ = next_number_ + count;
-    if (source_.installer == nullptr) return absl::OkStatus();  // read-only: there will be no files
+    if (source_.installer == nullptr) return absl::OkStatus();
     return source_.installer->Install([](const Version&) { return Edit(); });
+  }
+
+  // A read-only database cannot record the numbers in its manifest. It takes them from a range that
+  // its later writers will not reach.
+  uint64_t FirstUnrecordedNumber() const {
+    return point_.view->version->next_file_number + kUnrecordedFilesMax / 4;
   }
 
   absl::Status CheckStop() const {

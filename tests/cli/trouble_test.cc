@@ -144,6 +144,15 @@ TEST_F(TroubleTest, TheLinesOfStatisticsAddUp) {
   EXPECT_EQ(sum("bytes_on_disk", {"tablet", "memtables"}), sum("bytes_on_disk", {"table"}));
 }
 
+TEST_F(TroubleTest, ACheckpointIsMadeBesideReaders) {
+  Output({"createtable", "t", "families=f"});
+  Output({"set", "t", "row", "f:q=v@1000"});
+  const absl::StatusOr<Database> reader = Database::Open(database(), {.read_only = true});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  Output({"--wait", "0", "checkpoint", Path("copy")});
+  EXPECT_EQ(RunPlain({"--db", Path("copy"), "count", "t"}).out, "1\n");
+}
+
 TEST_F(TroubleTest, NamesCannotSteerATerminal) {
   Output({"createtable", "t", "families=f"});
   Output({"set", "t", "key\x1b]0;title\a\x1b[2K\rharmless", "f:q\x1b[8m=value@1000"});

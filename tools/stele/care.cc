@@ -148,8 +148,13 @@ absl::Status RunVerify(Session& session, const std::vector<std::string>& args) {
 
 absl::Status RunCheckpoint(Session& session, const std::vector<std::string>& args) {
   if (args.size() != 1) return WrongUsage("checkpoint");
-  STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kWrite));
-  return Within("Checkpoint", database.Checkpoint(args[0]));
+  // Others may read meanwhile.
+  absl::StatusOr<Database> database = session.Open(Session::Access::kRead);
+  // Only a writer can make room for a log that does not fit in memory.
+  if (absl::IsResourceExhausted(database.status()))
+    database = session.Open(Session::Access::kWrite);
+  STELE_RETURN_IF_ERROR(database.status());
+  return Within("Checkpoint", database->Checkpoint(args[0]));
 }
 
 absl::Status RunDump(Session& session, const std::vector<std::string>& args) {

@@ -96,6 +96,26 @@ TEST_F(CheckpointTest, AFileThatTheOlderCopyLostIsBroughtAgain) {
   EXPECT_EQ(TextOf(&files_, "/copy"), DumpDatabase(database_.database()).value_or(""));
 }
 
+// The files that a read-only database adds to a copy must not have numbers that a writer gives out
+// later: the next checkpoint would find two files with one number.
+TEST_F(CheckpointTest, AReadOnlyDatabaseIsCopiedAndItsWritersGoOnWithTheCopy) {
+  EngineOptions read_only = SmallEngineOptions(&files_);
+  read_only.database.read_only = true;
+  for (const char* const row : {"c", "d"}) {
+    ASSERT_EQ(WriteRow(database_, row), absl::OkStatus());
+    database_.Drop();
+    WorkloadDatabase reader(read_only, "/db");
+    ASSERT_EQ(reader.Open(), absl::OkStatus());
+    for (int i = 0; i < 2; ++i) ASSERT_EQ(reader.database().Checkpoint("/copy"), absl::OkStatus());
+    EXPECT_EQ(TextOf(&files_, "/copy"), DumpDatabase(reader.database()).value_or(""));
+    reader.Drop();
+    ASSERT_EQ(database_.Open(), absl::OkStatus());
+    ASSERT_EQ(database_.database().OpenTable("t")->Flush(), absl::OkStatus());
+    ASSERT_EQ(database_.database().Checkpoint("/copy"), absl::OkStatus());
+    EXPECT_EQ(TextOf(&files_, "/copy"), DumpDatabase(database_.database()).value_or(""));
+  }
+}
+
 TEST_F(CheckpointTest, WhatIsNotOursIsRefusedAndUntouched) {
   const std::vector<Contents> cases = {
       {{"CHECKPOINT.tmp",
