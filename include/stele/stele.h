@@ -18,6 +18,10 @@
 // opens a database on a server.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Stele needs C++20: compile with -std=c++20, or set CMAKE_CXX_STANDARD to 20"
+#endif
+
 #include "stele/bulk_load.h"      // IWYU pragma: export
 #include "stele/database.h"       // IWYU pragma: export
 #include "stele/filter.h"         // IWYU pragma: export

@@ -153,6 +153,22 @@ TEST_F(TroubleTest, ACheckpointIsMadeBesideReaders) {
   EXPECT_EQ(RunPlain({"--db", Path("copy"), "count", "t"}).out, "1\n");
 }
 
+// As "help set" and "help read" say.
+TEST_F(TroubleTest, ValuesAndColumnsWithTheSyntaxOfArgumentsCanBeNamed) {
+  Output({"createtable", "t", "families=f"});
+  Output({"set", "t", "r", "f:a+b=ann@7@1000", "f:a,b=2@1000", "f:a:b=3@1000", "f:ab=4@1000"});
+  const auto values = [&](const std::string& columns) {
+    std::string all;
+    const nlohmann::json row =
+        nlohmann::json::parse(Output({"read", "t", "--format", "jsonl", "columns=" + columns}));
+    for (const nlohmann::json& cell : row["cells"]) all += cell["value"].get<std::string>() + ";";
+    return all;
+  };
+  EXPECT_EQ(values("f:a\\+b"), "ann@7;");
+  EXPECT_EQ(values("f:a\\x2cb"), "2;");
+  EXPECT_EQ(values("f:a\\x3ab"), "3;");
+}
+
 TEST_F(TroubleTest, NamesCannotSteerATerminal) {
   Output({"createtable", "t", "families=f"});
   Output({"set", "t", "key\x1b]0;title\a\x1b[2K\rharmless", "f:q\x1b[8m=value@1000"});

@@ -309,7 +309,9 @@ constexpr Command kCommands[] = {
      "  regex             only rows whose whole key matches\n"
      "  columns           FAMILY:COLUMN, FAMILY: or COLUMN; a name with one of \\^$*+?()[]{}| is "
      "a\n"
-     "                    regular expression\n"
+     "                    regular expression. Write a comma, a colon or one of these characters "
+     "in\n"
+     "                    a name as f:a\\x2cb, f:a\\x3ab or f:a\\+b\n"
      "  count             maximum number of rows\n"
      "  cells-per-column  only this many newest versions\n"
      "  filter            applied last, in the form of stele/filter.h:\n"
@@ -381,7 +383,8 @@ constexpr Command kCommands[] = {
      "set TABLE ROW FAMILY:COLUMN=VALUE[@TIMESTAMP] ...\n\n"
      "  TIMESTAMP is in microseconds, a multiple of 1000; default: now. Text after @ that is not "
      "a\n"
-     "  number is part of the value.\n",
+     "  number is part of the value. A value that itself ends in @ and digits needs a TIMESTAMP.\n"
+     "  Example: stele --db DIR set users ann info:handle=ann@7@1700000000000000\n",
      RunSet},
     {"setgcpolicy", "Set the garbage-collection policy (age, versions) for a column family",
      "setgcpolicy TABLE FAMILY ((maxage=AGE | maxversions=N)\n"
