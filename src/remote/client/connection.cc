@@ -18,6 +18,8 @@ constexpr char kFeatures[] = "CAEgAQ==";
 // backoff is also the time limit for connecting, so its default of 20 s is kept.
 constexpr int kReconnectMillisMin = 100;
 constexpr int kReconnectMillisMax = 2'000;
+// The longest time of one attempt to connect. gRPC waits 20 s for a host that does not answer.
+constexpr int kConnectMillisMax = 4'000;
 constexpr int kKeepaliveMillis = 30'000;
 // The largest message that a server may send: the greatest value and room for its names.
 constexpr int kMessageBytesMax = 257 << 20;
@@ -55,6 +57,8 @@ std::shared_ptr<grpc::Channel> OpenChannel(const RemoteLocation& location,
   arguments.SetMaxSendMessageSize(-1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMillisMin);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMillisMax);
+  // Despite its name, the time of one attempt.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMillisMax);
   // Separate connections for each database: closing one must not affect another.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   std::shared_ptr<grpc::ChannelCredentials> credentials;
