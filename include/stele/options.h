@@ -167,18 +167,19 @@ struct WriteOptions {
   // Like `stop`, but with DeadlineExceeded after this time. Not set: never.
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
 
-  // Called before the read of a value of 64 KiB or more from a file, with its size, on the thread
-  // of RowReader::Next(). An error ends the read with that status. A server can so bound the memory
-  // of all its reads: one holds at most two such values at a time. Must not use the reader. Null:
-  // not called. Remote databases do not call it.
+  // Called by CheckAndMutateRow and ReadModifyWriteRow before a value of 64 KiB or more is read
+  // from a file, and before such values are copied for the result and the log, with the number of
+  // bytes, on the calling thread. An error ends the write with that status. A server can so bound
+  // the memory of all its calls. Must not use the database. Null: not called. Remote databases do
+  // not call it.
   std::function<absl::Status(uint64_t bytes)> reserve_large_value = nullptr;
 
   // Who asks: a text in the trace that is recorded (Database::StartTrace). At most 32 bytes.
   std::string tag = {};
 };
 
-// Options of reads. `limit`, `reverse`, `row_piece_bytes`, `on_progress` and `reserve_large_value`
-// apply to Table::ReadRows only.
+// Options of reads. `limit`, `reverse`, `row_piece_bytes` and `on_progress` apply to
+// Table::ReadRows only.
 struct ReadOptions {
   // Maximum number of rows to return. 0: no limit. Rows without a cell that passes the filter do
   // not count. A negative limit is InvalidArgument.
@@ -215,10 +216,10 @@ struct ReadOptions {
   // example inside a very large row. Must not use the reader. Null: not called.
   std::function<void(std::string_view scanned_through)> on_progress = nullptr;
 
-  // Called before the read of a value of 64 KiB or more from a file, with its size, on the thread
-  // of RowReader::Next(). An error ends the read with that status. A server can so bound the memory
-  // of all its reads: one holds at most two such values at a time. Must not use the reader. Null:
-  // not called. Remote databases do not call it.
+  // Called before a value of 64 KiB or more is read from a file, with its size, on the thread of
+  // the read. An error ends the read with that status. A server can so bound the memory of all its
+  // reads: a RowReader holds at most two such values at a time. Must not use the reader. Null: not
+  // called. Remote databases do not call it.
   std::function<absl::Status(uint64_t bytes)> reserve_large_value = nullptr;
 
   // Who asks: a text in the trace that is recorded (Database::StartTrace). At most 32 bytes.

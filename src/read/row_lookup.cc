@@ -35,6 +35,7 @@ class RowRead {
                     .memory_tracker = lookup->memory_tracker}) {
     options_.sequence = lookup->sequence;
     options_.fill_cache = lookup->fill_cache;
+    options_.reserve_large_value = lookup->reserve_large_value;
     options_.latest_only |= first_cell_only && program->is_decided_by_newest();
   }
 

@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/memory_tracker.h"
+#include "cell/cell_cursor.h"
 #include "filter/program.h"
 #include "read/interruption.h"
 #include "read/read_view.h"
@@ -32,6 +33,7 @@ struct RowLookup {
   Interruption interruption;
   MemoryTracker* memory_tracker =
       nullptr;  // is charged for memory while a row is read; may be null
+  const ReserveValue* reserve_large_value = nullptr;  // may be null; outlives the lookup
   // The size of the rows found so far, with the cost of each cell in addition to its bytes.
   uint64_t result_bytes = 0;
 };

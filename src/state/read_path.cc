@@ -71,7 +71,9 @@ RowLookup ReadPath::LookupAt(const ReadPoint& point, const ReadOptions& options)
           .apply_gc = options.apply_gc,
           .fill_cache = options.fill_cache,
           .interruption = {options.stop, options.deadline, std::move(closed)},
-          .memory_tracker = parts_.memory};
+          .memory_tracker = parts_.memory,
+          .reserve_large_value =
+              options.reserve_large_value != nullptr ? &options.reserve_large_value : nullptr};
 }
 
 absl::StatusOr<ReadPoint> ReadPath::ReadPointOf(const ReadOptions& options) const {

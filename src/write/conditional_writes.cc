@@ -15,6 +15,41 @@ namespace {
 
 using Parts = ConditionalWrites::Parts;
 
+// Copies of such values are announced to WriteOptions::reserve_large_value.
+constexpr size_t kReservedValueBytes = size_t{64} << 10;
+
+// The options of a write for its attempts. An attempt frees what the one before has read, so only
+// what exceeds the earlier attempts is announced to reserve_large_value.
+class AttemptOptions {
+ public:
+  explicit AttemptOptions(const WriteOptions& options) : options_(options) {
+    if (options.reserve_large_value == nullptr) return;
+    own_ = options;
+    own_->reserve_large_value = [this](uint64_t bytes) { return Reserve(bytes); };
+  }
+  AttemptOptions(const AttemptOptions&) = delete;
+  AttemptOptions& operator=(const AttemptOptions&) = delete;
+
+  const WriteOptions& Begin() {
+    attempt_bytes_ = 0;
+    return own_.has_value() ? *own_ : options_;
+  }
+
+ private:
+  absl::Status Reserve(uint64_t bytes) {
+    attempt_bytes_ += bytes;
+    if (attempt_bytes_ <= reserved_bytes_) return absl::OkStatus();
+    STELE_RETURN_IF_ERROR(options_.reserve_large_value(attempt_bytes_ - reserved_bytes_));
+    reserved_bytes_ = attempt_bytes_;
+    return absl::OkStatus();
+  }
+
+  const WriteOptions& options_;
+  std::optional<WriteOptions> own_;
+  uint64_t attempt_bytes_ = 0;
+  uint64_t reserved_bytes_ = 0;
+};
+
 // A row as read, and the condition that it has not changed at the commit.
 struct RowAtRead {
   uint64_t generation = 0;
@@ -210,6 +245,16 @@ class RowModifier {
   ChangedColumns columns_;
 };
 
+// Announces the copies of large values for the row and the mutation.
+absl::Status ReserveCopies(const ChangedColumns& columns, const WriteOptions& options) {
+  if (options.reserve_large_value == nullptr) return absl::OkStatus();
+  uint64_t bytes = 0;
+  for (const auto& [place, column] : columns) {
+    if (column.value.size() >= kReservedValueBytes) bytes += 2 * column.value.size();
+  }
+  return bytes == 0 ? absl::OkStatus() : options.reserve_large_value(bytes);
+}
+
 Row ToRow(std::string_view row_key, const ChangedColumns& columns) {
   std::vector<CellView> cells;
   cells.reserve(columns.size());
@@ -258,6 +303,7 @@ absl::StatusOr<std::optional<Row>> ModifyAndCommit(const Parts& parts, uint32_t 
     if (!status.ok())
       return WithContext(status, fmt::format("row \"{}\": rule #{}", Printable(row_key), i));
   }
+  STELE_RETURN_IF_ERROR(ReserveCopies(modifier.columns(), options));
   Row changed = ToRow(row_key, modifier.columns());
   RowMutation mutation = ToMutation(row_key, modifier.columns());
   modifier.ClearColumns();
@@ -303,8 +349,10 @@ absl::StatusOr<MutationBranch> ConditionalWrites::CheckAndMutate(
   const bool only_deletes = FreesSpace(mutations);
   const auto frees_space = [only_deletes] { return only_deletes; };
   absl::StatusOr<MutationBranch> branch = MutationBranch::kPredicateNotMatched;
+  AttemptOptions attempt_options(options);
   const auto attempt = [&](AttemptMode mode) {
-    branch = TryCheckAndMutate(parts_, mode, table_id, row_key, predicate, mutations, options);
+    branch = TryCheckAndMutate(parts_, mode, table_id, row_key, predicate, mutations,
+                               attempt_options.Begin());
     return branch.status();
   };
   STELE_RETURN_IF_ERROR(parts_.admission->Attempt(bytes, options, attempt, frees_space));
@@ -319,9 +367,11 @@ absl::StatusOr<Row> ConditionalWrites::ReadModifyWrite(uint32_t table_id, std::s
     bytes += rule.family().size() + rule.qualifier().size() + rule.value().size() + 8;
   // The size of the write is known once the row was read (engine rule 21).
   absl::StatusOr<std::optional<Row>> row = std::nullopt;
+  AttemptOptions attempt_options(options);
   while (!row->has_value()) {
     STELE_RETURN_IF_ERROR(parts_.admission->Attempt(bytes, options, [&](AttemptMode mode) {
-      row = TryReadModifyWrite(parts_, mode, table_id, row_key, rules, options, &bytes);
+      row = TryReadModifyWrite(parts_, mode, table_id, row_key, rules, attempt_options.Begin(),
+                               &bytes);
       return row.status();
     }));
   }

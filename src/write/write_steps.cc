@@ -90,7 +90,9 @@ absl::StatusOr<RowLatches::Guard> WriteSteps::LatchRows(
 }
 
 ReadOptions ReadOptionsOf(const WriteOptions& options) {
-  return {.stop = options.stop, .deadline = options.deadline};
+  return {.stop = options.stop,
+          .deadline = options.deadline,
+          .reserve_large_value = options.reserve_large_value};
 }
 
 bool OnlyDeletes(const RowMutation& mutation) {

@@ -1,4 +1,5 @@
-// Tests that every write of the data service checks its call: a cancelled call changes nothing.
+// Tests that every write of the data service checks its call: a cancelled call, and one without
+// memory for the large values that it reads, change nothing.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -77,6 +78,44 @@ TEST_F(AwaitedCallsTest, ConditionalWrites) {
   append.add_rules()->set_family_name("f");
   append.mutable_rules(0)->set_append_value("v");
   ExpectGivenUp(append, [this](Call* call) { return service_.ReadModifyWriteRow(call); });
+}
+
+TEST_F(AwaitedCallsTest, LargeValuesOfConditionalWritesAreCharged) {
+  constexpr size_t kValueBytes = 1'000'000;
+  ASSERT_EQ(row_.Apply(RowMutation("r").SetCell("f", "", std::string(kValueBytes, 'v'))),
+            absl::OkStatus());
+  ASSERT_EQ(row_.Flush(), absl::OkStatus());
+  data_wire::CheckAndMutateRowRequest check;
+  check.set_table_name(kTable);
+  check.set_row_key("r");
+  check.mutable_predicate_filter()->set_value_regex_filter("v*");
+  SetCell(check.add_true_mutations());
+  data_wire::ReadModifyWriteRowRequest append;
+  append.set_table_name(kTable);
+  append.set_row_key("r");
+  append.add_rules()->set_family_name("f");
+  append.mutable_rules(0)->set_append_value("+");
+  const auto expect_charged = [&](const google::protobuf::MessageLite& request, size_t bytes,
+                                  const auto& method) {
+    FakeCall poor(request);
+    poor.SetBytesMax(bytes - 1);
+    const absl::Status refused = method(&poor);
+    EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
+    EXPECT_EQ(row_.ReadRow("r").value()->cells().front().value().size(), kValueBytes);
+    FakeCall rich(request);
+    EXPECT_EQ(method(&rich), absl::OkStatus());
+    EXPECT_GE(rich.most_reserved_bytes(), bytes) << request.GetTypeName();
+    EXPECT_LT(rich.most_reserved_bytes(), bytes + kValueBytes) << request.GetTypeName();
+  };
+  // The value, and its copies in the row and in the mutation.
+  expect_charged(append, 3 * kValueBytes,
+                 [this](Call* call) { return service_.ReadModifyWriteRow(call); });
+  ASSERT_EQ(
+      row_.Apply(RowMutation("r").DeleteFromRow().SetCell("f", "", std::string(kValueBytes, 'v'))),
+      absl::OkStatus());
+  ASSERT_EQ(row_.Flush(), absl::OkStatus());
+  expect_charged(check, kValueBytes,
+                 [this](Call* call) { return service_.CheckAndMutateRow(call); });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Tests ReadOptions.reserve_large_value: a caller is asked before a large value is read from a
-// file.
+// Tests ReadOptions.reserve_large_value and WriteOptions.reserve_large_value: a caller is asked
+// before a large value is read from a file.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -84,6 +84,54 @@ TEST_F(ReserveLargeValueTest, GarbageIsNotAskedFor) {
   table_ = table;
   EXPECT_TRUE(Read(1'000'000).ok());
   EXPECT_EQ(asked_, std::vector<uint64_t>({100'003}));
+}
+
+TEST_F(ReserveLargeValueTest, ReadsOfOneRowAskToo) {
+  Put("r", "one", 70'000);
+  Put("r", "two", 300'000);
+  Flush();
+  const ReadOptions options{.reserve_large_value = [&](uint64_t bytes) {
+    asked_.push_back(bytes);
+    return bytes < 300'000 ? absl::OkStatus() : absl::UnavailableError("no memory");
+  }};
+  EXPECT_EQ(table_.ReadRow("r", Filter::PassAll(), options).status(),
+            absl::UnavailableError("no memory"));
+  EXPECT_EQ(asked_, std::vector<uint64_t>({70'000, 300'000}));
+}
+
+TEST_F(ReserveLargeValueTest, ConditionalWritesAskAndAnErrorLeavesTheRow) {
+  Put("r", "q", 100'000);
+  Flush();
+  uint64_t bytes_max = 0;
+  uint64_t bytes_asked = 0;
+  const WriteOptions options{.reserve_large_value = [&](uint64_t bytes) {
+    bytes_asked += bytes;
+    return bytes_asked <= bytes_max ? absl::OkStatus() : absl::UnavailableError("no memory");
+  }};
+  const std::vector<ReadModifyWriteRule> rules = {ReadModifyWriteRule::AppendValue("f", "q", "+")};
+  for (const uint64_t most : {uint64_t{0}, uint64_t{100'000}, uint64_t{300'001}}) {
+    bytes_max = most;
+    bytes_asked = 0;
+    const absl::Status refused = table_.ReadModifyWriteRow("r", rules, options).status();
+    EXPECT_TRUE(absl::IsUnavailable(refused)) << most << refused;
+    EXPECT_EQ(table_.ReadRow("r").value()->cells().front().value().size(), 100'000u);
+  }
+  bytes_max = 300'002;
+  bytes_asked = 0;
+  EXPECT_TRUE(table_.ReadModifyWriteRow("r", rules, options).ok());
+  EXPECT_EQ(bytes_asked, 300'002u) << "the value, and two copies of the longer one";
+  bytes_asked = 0;
+  EXPECT_TRUE(table_.ReadModifyWriteRow("r", rules, options).ok());
+  EXPECT_EQ(bytes_asked, 200'004u) << "in the memtable";
+  Flush();
+  bytes_asked = 0;
+  bytes_max = 0;
+  EXPECT_TRUE(absl::IsUnavailable(table_
+                                      .CheckAndMutateRow("r", Filter::ValueRegex("v.*"),
+                                                         RowMutation("r").DeleteFromRow(),
+                                                         RowMutation("r"), options)
+                                      .status()));
+  EXPECT_TRUE(table_.Exists("r").value());
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "steled/services/mutate_rows.h"
 #include "steled/services/read_rows_call.h"
 #include "steled/services/row_errors.h"
+#include "steled/transport/calls/overload.h"
 
 namespace stele::server {
 
@@ -53,6 +54,18 @@ std::string TagOf(std::string_view app_profile_id) {
 // Returns options that stop a write when no client waits for it any more.
 WriteOptions WhileAwaited(const Call* call, std::string tag) {
   return {.stop = call->stop(), .deadline = call->deadline(), .tag = std::move(tag)};
+}
+
+// The same for a write that reads its row. What it reads is charged to the call. `refusal` is the
+// error of the write if there is no memory for that.
+WriteOptions WhileReading(Call* call, std::string tag, absl::Status* refusal) {
+  WriteOptions options = WhileAwaited(call, std::move(tag));
+  options.reserve_large_value = [call, refusal](uint64_t bytes) {
+    if (!call->Reserve(bytes))
+      *refusal = Overloaded("Too many bytes of large values are read; try again later");
+    return *refusal;
+  };
+  return options;
 }
 
 void FillRow(const Row& row, wire::Row* out) {
@@ -255,9 +268,11 @@ absl::Status DataService::CheckAndMutateRow(Call* call) {
   ConditionalWrite write;
   STELED_RETURN_IF_ERROR(ReadConditionalWrite(call, &write));
   CountWrite(*write.table, write.row_key);
+  absl::Status refusal;
   const absl::StatusOr<MutationBranch> branch = write.table->table.CheckAndMutateRow(
       write.row_key, write.predicate, std::move(write.if_matched), std::move(write.if_not_matched),
-      WhileAwaited(call, write.tag));
+      WhileReading(call, write.tag, &refusal));
+  STELED_RETURN_IF_ERROR(refusal);
   if (!branch.ok()) return OfRow(branch.status(), write.row_key, write.table_name);
   wire::CheckAndMutateRowResponse response;
   response.set_predicate_matched(*branch == MutationBranch::kPredicateMatched);
@@ -300,8 +315,10 @@ absl::Status DataService::ReadModifyWriteRow(Call* call) {
   CountWrite(*write.table, write.row_key);
   wire::ReadModifyWriteRowResponse response;
   {
+    absl::Status refusal;
     const absl::StatusOr<Row> row = write.table->table.ReadModifyWriteRow(
-        write.row_key, write.rules, WhileAwaited(call, write.tag));
+        write.row_key, write.rules, WhileReading(call, write.tag, &refusal));
+    STELED_RETURN_IF_ERROR(refusal);
     if (!row.ok()) return OfRow(row.status(), write.row_key, write.table_name);
     write.rules.clear();  // they, and the row, may be large
     FillRow(*row, response.mutable_row());
