@@ -148,6 +148,20 @@ TEST_F(Addresses, AHangUpDoesNotEndTheServer) {
       << told.text;
 }
 
+TEST_F(Addresses, SignalsThatMeanNothingDoNotEndTheServer) {
+  const Told told = Run("", [](const ServerProcess& server) {
+    for (const int signal : {SIGUSR1, SIGUSR2, SIGALRM}) kill(server.pid(), signal);
+    ExpectServes(server.address());
+  });
+  EXPECT_EQ(told.exit_status, 0);
+}
+
+TEST_F(Addresses, AQuitSignalEndsTheServerCleanly) {
+  const Told told = Run("", [](const ServerProcess& server) { kill(server.pid(), SIGQUIT); });
+  EXPECT_EQ(told.exit_status, 0);
+  EXPECT_NE(told.text.find("SIGQUIT"), std::string::npos) << told.text;
+}
+
 // Takes the place of systemd.
 class NotifySocket {
  public:

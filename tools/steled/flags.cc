@@ -352,8 +352,8 @@ std::string HelpText() {
       "\n"
       "Each flag can also be set by a variable: --memory-budget 1GiB is STELED_MEMORY_BUDGET=1GiB. "
       "The command line wins.\n"
-      "When the server is ready, it prints \"listening on ADDRESS\". SIGTERM and SIGINT shut it\n"
-      "down cleanly. Set BIGTABLE_EMULATOR_HOST=HOST:PORT for the clients.\n";
+      "When the server is ready, it prints \"listening on ADDRESS\". SIGTERM, SIGINT and\n"
+      "SIGQUIT shut it down cleanly. Set BIGTABLE_EMULATOR_HOST=HOST:PORT for the clients.\n";
   return text;
 }
 

@@ -1,4 +1,4 @@
-// steled/main.cc: serves one database until SIGTERM or SIGINT.
+// steled/main.cc: serves one database until SIGTERM, SIGINT or SIGQUIT.
 //
 // Errors:    on standard error. Wrong flags: a line that begins with "steled: ", and exit status 2.
 //            Any other error: a line of the log, and exit status 1.
@@ -50,7 +50,10 @@ void Reload(const Flags& flags, Server* server) {
                                  : "SIGHUP: nothing to reload without --tls-cert");
 }
 
-// Returns after SIGTERM or SIGINT. SIGHUP reloads the TLS files.
+// "SIGTERM" for SIGTERM.
+std::string NameOf(int signal) { return fmt::format("SIG{}", sigabbrev_np(signal)); }
+
+// Returns after SIGTERM, SIGINT or SIGQUIT. SIGHUP reloads the TLS files.
 void ServeUntilStopped(const sigset_t& signals, const Flags& flags, Server* server) {
   const std::string serving = fmt::format("serving {} on {}", flags.database, server->address());
   NotifyReady(serving);
@@ -60,8 +63,7 @@ void ServeUntilStopped(const sigset_t& signals, const Flags& flags, Server* serv
     Reload(flags, server);
     NotifyReady(serving);
   }
-  Log(LogLevel::kInfo, "the server stops",
-      {{"signal", received == SIGTERM ? "SIGTERM" : "SIGINT"}});
+  Log(LogLevel::kInfo, "the server stops", {{"signal", NameOf(received)}});
 }
 
 int Main(const std::vector<std::string>& args) {
@@ -79,8 +81,9 @@ int Main(const std::vector<std::string>& args) {
     return 0;
   }
   UseLogFormat(flags->log_format);
-  // A write to a closed pipe must return an error and not end the process.
-  std::signal(SIGPIPE, SIG_IGN);
+  // A write to a closed pipe must return an error and not end the process. The other
+  // signals have no meaning here, and would end it at once.
+  for (const int signal : {SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM}) std::signal(signal, SIG_IGN);
   // Debian's Abseil checks for deadlocks at every lock unless a program switches it off.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   // Protobuf would write errors in requests to standard error; the client gets them in the
@@ -89,7 +92,7 @@ int Main(const std::vector<std::string>& args) {
   // Before any other thread exists, so that this thread receives the signals.
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGQUIT, SIGHUP}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(*flags);
   if (!server.ok()) return Fail("the server cannot start", server.status());
