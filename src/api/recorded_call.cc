@@ -39,6 +39,24 @@ TraceRecord::Range RangeOf(const RowRange& range) {
   return bounds;
 }
 
+uint64_t MicrosSince(std::chrono::steady_clock::time_point begin) {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                   std::chrono::steady_clock::now() - begin)
+                                   .count());
+}
+
+// The name of an error code; empty: OK.
+std::string NameOfError(const absl::Status& status) {
+  return status.ok() ? std::string() : std::string(ToStd(absl::StatusCodeToString(status.code())));
+}
+
+// The bytes of the row key, and of the row's qualifiers and values.
+uint64_t BytesOfRow(const RowView& row) {
+  uint64_t bytes = row.is_last_piece() ? row.row_key().size() : 0;
+  for (const CellView& cell : row.cells()) bytes += cell.qualifier().size() + cell.value().size();
+  return bytes;
+}
+
 class RecordedRows final : public RowSource {
  public:
   RecordedRows(std::shared_ptr<Recorder> recorder, RecordedCall call,
@@ -134,10 +152,6 @@ void RecordedCall::SetKeys(std::span<const std::string_view> row_keys) {
   record_.keys.assign(row_keys.begin(), row_keys.end());
 }
 
-void RecordedCall::SetFamily(std::string_view family) {
-  record_.families.emplace().emplace_back(family);
-}
-
 void RecordedCall::SetConditional(std::string_view row_key, const Filter& predicate,
                                   const RowMutation& if_matched,
                                   const RowMutation& if_not_matched) {
@@ -191,18 +205,12 @@ void RecordedCall::SetRules(std::span<const ReadModifyWriteRule> rules) {
 }
 
 void RecordedCall::CountRow(const RowView& row) {
-  uint64_t bytes = row.is_last_piece() ? row.row_key().size() : 0;
-  for (const CellView& cell : row.cells()) bytes += cell.qualifier().size() + cell.value().size();
-  record_.bytes = record_.bytes.value_or(0) + bytes;
+  record_.bytes = record_.bytes.value_or(0) + BytesOfRow(row);
   record_.cells_returned = record_.cells_returned.value_or(0) + row.cells().size();
   if (row.is_last_piece()) record_.rows_returned = record_.rows_returned.value_or(0) + 1;
 }
 
-uint64_t RecordedCall::LatencyMicros() const {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
-                                   std::chrono::steady_clock::now() - begin_)
-                                   .count());
-}
+uint64_t RecordedCall::LatencyMicros() const { return MicrosSince(begin_); }
 
 void RecordedCall::Finish(const absl::Status& status) {
   record_.latency_micros = LatencyMicros();
@@ -226,9 +234,35 @@ void RecordedCall::AddEntry(std::string_view table, const RowMutation& mutation,
   recorder_->Add(recording_, record_);
 }
 
-void RecordedCall::SetStatus(const absl::Status& status) {
-  record_.status.clear();
-  if (!status.ok()) record_.status = ToStd(absl::StatusCodeToString(status.code()));
+void RecordedCall::SetStatus(const absl::Status& status) { record_.status = NameOfError(status); }
+
+RecordedPointRead::RecordedPointRead(const TableBackend& table, uint64_t recording,
+                                     std::string_view row_key, std::string_view tag)
+    : recorder_(table.recorder().get()),
+      recording_(recording),
+      begin_(std::chrono::steady_clock::now()) {
+  record_.micros = recorder_->TimeOf(begin_);
+  record_.table = table.name();
+  record_.row = row_key;
+  record_.tag = tag;
+}
+
+void RecordedPointRead::SetFilter(const Filter& filter) {
+  if (Access::Node(filter).kind == FilterKind::kPassAll) return;
+  filter_ = filter.ToString();
+  record_.filter = filter_;
+}
+
+void RecordedPointRead::CountRow(const RowView& row) {
+  record_.returned =
+      ReturnedCounts{.rows = 1, .cells = row.cells().size(), .bytes = BytesOfRow(row)};
+}
+
+void RecordedPointRead::Finish(const absl::Status& status) {
+  record_.latency_micros = MicrosSince(begin_);
+  const std::string name = NameOfError(status);
+  record_.status = name;
+  recorder_->Add(recording_, record_);
 }
 
 absl::StatusOr<std::unique_ptr<RowSource>> RecordReadRows(TableBackend& table, uint64_t recording,

@@ -48,7 +48,6 @@ class RecordedCall {
   void SetRows(const RowSet& rows);
   void SetRange(const RowRange& range);
   void SetKeys(std::span<const std::string_view> row_keys);
-  void SetFamily(std::string_view family);
   // The operation, cells, columns and bytes of a write.
   void SetMutation(const RowMutation& mutation);
   void SetRules(std::span<const ReadModifyWriteRule> rules);
@@ -84,6 +83,38 @@ class RecordedCall {
   const uint64_t recording_;
   const std::chrono::steady_clock::time_point begin_;
   TraceRecord record_;
+};
+
+// A recorded read of one row. It keeps views: `row_key` and `tag` must outlive it.
+class RecordedPointRead {
+ public:
+  // `recording` is that of Recorder::Choose, and not 0. The recorder must outlive this object.
+  RecordedPointRead(const TableBackend& table, uint64_t recording, std::string_view row_key,
+                    std::string_view tag);
+  RecordedPointRead(const RecordedPointRead&) = delete;
+  RecordedPointRead& operator=(const RecordedPointRead&) = delete;
+
+  void SetFilter(const Filter& filter);
+  // The only family that is read. Must outlive this object.
+  void SetFamily(std::string_view family) { record_.family = family; }
+  // Counts what was returned: at first nothing, then the row.
+  void StartCounting() { record_.returned.emplace(); }
+  void CountRow(const RowView& row);
+  // Adds the record, with the duration.
+  template <typename T>
+  absl::StatusOr<T> Finished(absl::StatusOr<T> result) {
+    Finish(result.status());
+    return result;
+  }
+
+ private:
+  void Finish(const absl::Status& status);
+
+  Recorder* const recorder_;
+  const uint64_t recording_;
+  const std::chrono::steady_clock::time_point begin_;
+  std::string filter_;
+  PointReadRecord record_;
 };
 
 // Calls the backend. The record is added when the reader is destroyed.

@@ -164,8 +164,7 @@ absl::StatusOr<std::optional<Row>> Table::ReadRow(std::string_view row_key, cons
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
   const uint64_t recording = internal::ChooseCall(*backend_);
   if (recording == 0) return backend_->ReadRow(row_key, filter, options);
-  internal::RecordedCall call(*backend_, recording, internal::TraceOp::kGet, options.tag);
-  call.SetRow(row_key);
+  internal::RecordedPointRead call(*backend_, recording, row_key, options.tag);
   call.SetFilter(filter);
   auto row = backend_->ReadRow(row_key, filter, options);
   call.StartCounting();
@@ -180,8 +179,7 @@ absl::StatusOr<std::optional<Cell>> Table::ReadCell(std::string_view row_key,
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
   const uint64_t recording = internal::ChooseCall(*backend_);
   if (recording == 0) return backend_->ReadCell(row_key, family, qualifier, options);
-  internal::RecordedCall call(*backend_, recording, internal::TraceOp::kGet, options.tag);
-  call.SetRow(row_key);
+  internal::RecordedPointRead call(*backend_, recording, row_key, options.tag);
   call.SetFamily(family);
   auto cell = backend_->ReadCell(row_key, family, qualifier, options);
   call.StartCounting();
@@ -235,8 +233,7 @@ absl::StatusOr<bool> Table::Exists(std::string_view row_key, const Filter& filte
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
   const uint64_t recording = internal::ChooseCall(*backend_);
   if (recording == 0) return backend_->Exists(row_key, filter, options);
-  internal::RecordedCall call(*backend_, recording, internal::TraceOp::kGet, options.tag);
-  call.SetRow(row_key);
+  internal::RecordedPointRead call(*backend_, recording, row_key, options.tag);
   call.SetFilter(filter);
   return call.Finished(backend_->Exists(row_key, filter, options));
 }

@@ -7,7 +7,6 @@
 
 #include "base/random.h"
 #include "base/status.h"
-#include "trace/trace_encoding.h"
 
 namespace stele::internal {
 namespace {
@@ -30,6 +29,13 @@ absl::StatusOr<std::unique_ptr<File>> OpenTraceFile(FileSystem* file_system,
 Random& RandomOfThread() {
   thread_local Random random(RandomSeed());
   return random;
+}
+
+// The buffer in which a thread encodes a record. It is empty.
+std::string& BytesOfThread() {
+  thread_local std::string bytes;
+  bytes.clear();
+  return bytes;
 }
 
 }  // namespace
@@ -137,9 +143,20 @@ size_t Recorder::ShardOfThread() {
 
 void Recorder::Add(uint64_t recording, const TraceRecord& record) {
   if (recording == 0) return;
-  thread_local std::string bytes;
-  bytes.clear();
+  std::string& bytes = BytesOfThread();
   AppendTraceRecord(record, &bytes);
+  AddBytes(recording, bytes);
+  if (bytes.size() > kTraceBlockBytes) std::string().swap(bytes);
+}
+
+void Recorder::Add(uint64_t recording, const PointReadRecord& record) {
+  if (recording == 0) return;
+  std::string& bytes = BytesOfThread();
+  AppendPointRead(record, &bytes);
+  AddBytes(recording, bytes);
+}
+
+void Recorder::AddBytes(uint64_t recording, std::string_view bytes) {
   const size_t first = ShardOfThread();
   if (bytes.size() <= kTraceBlockBytesMax) {
     for (size_t i = 0; i < kShards; ++i) {
@@ -148,13 +165,11 @@ void Recorder::Add(uint64_t recording, const TraceRecord& record) {
       const bool is_over = shard.recording != recording;
       const bool is_added = !is_over && Append(bytes, &shard);
       shard.mutex.Unlock();
-      if (!is_over && !is_added) break;
-      if (bytes.size() > kTraceBlockBytes) std::string().swap(bytes);
-      return;
+      if (is_over || is_added) return;
+      break;
     }
   }
   shards_[first].dropped.fetch_add(1, std::memory_order_relaxed);
-  if (bytes.size() > kTraceBlockBytes) std::string().swap(bytes);
 }
 
 bool Recorder::Append(std::string_view bytes, Shard* shard) {

@@ -29,6 +29,7 @@
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
 #include "io/file_system.h"
+#include "trace/trace_encoding.h"
 #include "trace/trace_format.h"
 #include "trace/trace_record.h"
 #include "trace/trace_writer.h"
@@ -64,6 +65,7 @@ class Recorder {
   uint64_t Choose(uint64_t operations);
   // Adds a record, unless the recording has ended.
   void Add(uint64_t recording, const TraceRecord& record);
+  void Add(uint64_t recording, const PointReadRecord& record);
   // Returns the time in microseconds since the epoch. The times of a recording do not leap if the
   // clock is set.
   int64_t TimeOf(std::chrono::steady_clock::time_point time) const {
@@ -93,6 +95,8 @@ class Recorder {
     return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
   }
   static size_t ShardOfThread();
+  // Appends an encoded record to a buffer that is not in use.
+  void AddBytes(uint64_t recording, std::string_view bytes);
   // Appends to the open chunk. Returns false if memory is full.
   bool Append(std::string_view bytes, Shard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mutex);
   // Moves a chunk to the full ones. Returns false, and changes nothing, if memory is full.

@@ -154,6 +154,35 @@ void AppendTraceRecord(const TraceRecord& record, std::string* out) {
   if (record.has_ranges) AppendRanges(record.ranges, out);
 }
 
+// In the order of ForEachMember.
+void AppendPointRead(const PointReadRecord& record, std::string* out) {
+  uint64_t members = kLatency;
+  if (!record.row.empty()) members |= kRow;
+  if (!record.filter.empty()) members |= kFilter;
+  if (record.family.has_value()) members |= kFamilies;
+  if (record.returned.has_value()) members |= kRowsReturned | kCellsReturned | kBytes;
+  if (!record.status.empty()) members |= kStatus;
+  if (!record.tag.empty()) members |= kTag;
+  out->push_back(static_cast<char>(TraceOp::kGet));
+  AppendVarint(*out, static_cast<uint64_t>(record.micros));
+  AppendVarint(*out, members);
+  AppendBytes(*out, record.table);
+  if (!record.row.empty()) AppendBytes(*out, record.row);
+  if (!record.filter.empty()) AppendBytes(*out, record.filter);
+  if (record.family.has_value()) {
+    AppendVarint(*out, 1);
+    AppendBytes(*out, *record.family);
+  }
+  if (record.returned.has_value()) {
+    AppendVarint(*out, record.returned->rows);
+    AppendVarint(*out, record.returned->cells);
+    AppendVarint(*out, record.returned->bytes);
+  }
+  AppendVarint(*out, record.latency_micros);
+  if (!record.status.empty()) AppendBytes(*out, record.status);
+  if (!record.tag.empty()) AppendBytes(*out, record.tag);
+}
+
 bool ReadTraceRecord(ByteReader* in, TraceRecord* record) {
   uint8_t op;
   uint64_t micros;

@@ -4,7 +4,10 @@
 // Threads:   pure functions.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/coding.h"
 #include "trace/trace_record.h"
@@ -13,6 +16,29 @@ namespace stele::internal {
 
 // Appends the bytes of `record`, without its sample.
 void AppendTraceRecord(const TraceRecord& record, std::string* out);
+
+struct ReturnedCounts {
+  uint64_t rows = 0;
+  uint64_t cells = 0;
+  uint64_t bytes = 0;
+};
+
+// A get with the members that a call of the API sets, as views. A cached get takes so little time
+// that the members of a TraceRecord would be a large part of it.
+struct PointReadRecord {
+  int64_t micros = 0;
+  std::string_view table;
+  std::string_view row;
+  std::string_view filter;                 // "": none
+  std::optional<std::string_view> family;  // not set: all
+  std::optional<ReturnedCounts> returned;
+  uint64_t latency_micros = 0;
+  std::string_view status;
+  std::string_view tag;
+};
+
+// Appends the bytes of a TraceRecord with the same members.
+void AppendPointRead(const PointReadRecord& record, std::string* out);
 
 // Reads a record from untrusted bytes. Returns false if they are not a record. `record` must be
 // new; its sample is not changed. It takes at most 80 times as much memory as its bytes.
