@@ -102,6 +102,8 @@ absl::StatusOr<Database> Session::Open(Access access) {
   absl::StatusOr<Database> database = OpenUnlocked(options);
   if (!database.ok()) {
     if (database.status().code() == absl::StatusCode::kNotFound) {
+      if (options_.database == "mem:")
+        return internal::NotFound("mem: is empty at the start of each command");
       return internal::NotFound(
           "{} contains no database; \"stele --db {} createtable TABLE\" creates one",
           options_.database, options_.database);
