@@ -29,6 +29,12 @@ class FilePool::PooledFile final : public File {
     Return();
     return got;
   }
+  // A file that was closed is not opened for a hint.
+  void StartRead(uint64_t offset, uint64_t bytes) const override {
+    if (!TakeOpen()) return;
+    file_->StartRead(offset, bytes);
+    Return();
+  }
   absl::StatusOr<uint64_t> Size() const override {
     if (!TakeOpen()) STELE_RETURN_IF_ERROR(TakeClosed());
     absl::StatusOr<uint64_t> bytes = file_->Size();

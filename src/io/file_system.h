@@ -32,6 +32,9 @@ class File {
   // Reads up to `bytes` bytes at `offset` into `out`. Returns the number of bytes read, which is
   // less only at the end of the file.
   virtual absl::StatusOr<size_t> Read(uint64_t offset, size_t bytes, char* out) const = 0;
+  // Starts to read the bytes into the operating system's cache, and does not wait. Does nothing if
+  // the first of them is there already, or if the system cannot do it.
+  virtual void StartRead(uint64_t /*offset*/, uint64_t /*bytes*/) const {}
   // Writes all of `bytes` at `offset`. The file grows as needed; a gap reads as zeros.
   virtual absl::Status Write(uint64_t offset, std::string_view bytes) = 0;
   // When this returns OK, the file's bytes and size survive a power failure.

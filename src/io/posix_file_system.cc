@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,6 +48,15 @@ class PosixFile final : public File {
       done += static_cast<size_t>(got);
     }
     return done;
+  }
+
+  void StartRead(uint64_t offset, uint64_t bytes) const override {
+    if (offset > kOffsetMax || bytes > kOffsetMax - offset) return;
+    char first;
+    const iovec target{.iov_base = &first, .iov_len = 1};
+    const auto from = static_cast<off_t>(offset);
+    if (::preadv2(fd_.fd(), &target, 1, from, RWF_NOWAIT) >= 0 || errno != EAGAIN) return;
+    ::posix_fadvise(fd_.fd(), from, static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);
   }
 
   absl::Status Write(uint64_t offset, std::string_view bytes) override {

@@ -33,11 +33,16 @@ class RowRead {
                     .first_cell_only = first_cell_only,
                     .stats = &stats_,
                     .memory_tracker = lookup->memory_tracker}) {
+    options_.stats = &stats_;
     options_.sequence = lookup->sequence;
     options_.fill_cache = lookup->fill_cache;
     options_.reserve_large_value = lookup->reserve_large_value;
     options_.latest_only |= first_cell_only && program->is_decided_by_newest();
   }
+
+  ~RowRead() { lookup_.bytes_read += stats_.bytes_read; }
+  RowRead(const RowRead&) = delete;
+  RowRead& operator=(const RowRead&) = delete;
 
   // Returns false if no cell passes.
   absl::StatusOr<bool> Read();
@@ -77,7 +82,6 @@ absl::StatusOr<bool> RowRead::Read() {
 }
 
 absl::StatusOr<bool> RowRead::ReadChain() {
-  options_.stats = &stats_;
   chain_ = sources_.Merge(options_);
   if (chain_ == nullptr) return false;
   if (!chain_->SeekRow(row_key_)) {

@@ -34,6 +34,7 @@ struct RowLookup {
   MemoryTracker* memory_tracker =
       nullptr;  // is charged for memory while a row is read; may be null
   const ReserveValue* reserve_large_value = nullptr;  // may be null; outlives the lookup
+  uint64_t bytes_read = 0;                            // from files, so far
   // The size of the rows found so far, with the cost of each cell in addition to its bytes.
   uint64_t result_bytes = 0;
 };

@@ -102,6 +102,18 @@ bool ScanCursor::NextRow() {
     range_open_ = false;
     row_passed_.reset();
     ++range_next_;
+    if (chain_.is_for_one_row) StartReads();
+  }
+}
+
+void ScanCursor::StartReads() {
+  if (options_.stats == nullptr ||
+      std::exchange(bytes_read_, options_.stats->bytes_read) == options_.stats->bytes_read)
+    return;
+  const size_t end = std::min(ranges_.size(), range_next_ + kRowsStartedMax);
+  for (started_next_ = std::max(started_next_, range_next_); started_next_ < end; ++started_next_) {
+    const KeyRange& range = ranges_[started_next_].range;
+    if (IsSingleRow(range)) StartReadOfRow(*view_.table(), range.start, options_);
   }
 }
 

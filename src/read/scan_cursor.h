@@ -70,6 +70,8 @@ class ScanCursor {
   bool FirstRowOfRange();
   bool InRange() const;
   void CountReads();
+  // If the last row came from a file, starts the reads of the single rows that follow.
+  void StartReads();
 
   const ScanRange& range() const { return ranges_[range_next_]; }
   bool is_reverse() const { return options_.direction == Direction::kReverse; }
@@ -85,6 +87,8 @@ class ScanCursor {
   std::optional<std::string> row_passed_;
   Chain chain_;
   uint64_t reads_uncounted_ = 0;  // of the chain's tablet
+  uint64_t bytes_read_ = 0;       // from files, when StartReads was called last
+  size_t started_next_ = 0;       // the reads of the ranges before this one were started
   absl::Status status_;
 };
 

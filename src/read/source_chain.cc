@@ -203,6 +203,12 @@ size_t TabletIndexOf(const TableView& table, std::string_view row_key) {
   }) - 1;
 }
 
+void StartReadOfRow(const TableView& table, std::string_view row_key, const ChainOptions& options) {
+  RowSources sources(table, row_key);
+  sources.Find(table.tablets[TabletIndexOf(table, row_key)]);
+  sources.StartRead(options);
+}
+
 void RowSources::Find(const ViewTablet& tablet) {
   std::optional<uint64_t> row_hash;
   for (auto it = tablet.stack.begin(); it != tablet.stack.end();) {
@@ -213,6 +219,14 @@ void RowSources::Find(const ViewTablet& tablet) {
   for (const std::shared_ptr<const Memtable>& memtable : table_.memtables) {
     if (const RowNode* const row = memtable->FindRow(row_key_); row != nullptr)
       memtable_rows_.push_back({memtable.get(), row});
+  }
+}
+
+void RowSources::StartRead(const ChainOptions& options) const {
+  for (const ViewReference* const reference : references_) {
+    const absl::StatusOr<OpenedFile> file = OpenFile(table_, *reference, options);
+    if (file.ok() && file->reader != nullptr)
+      file->reader->StartRead(row_key_, file->cursor_options(table_, options));
   }
 }
 

@@ -36,6 +36,12 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table,
 // The position in table.tablets of the tablet that contains the row.
 size_t TabletIndexOf(const TableView& table, std::string_view row_key);
 
+// Starts to read the row from its files, and does not wait. For a caller that reads other rows
+// first. `options` are those of its read; only_row is not used.
+void StartReadOfRow(const TableView& table, std::string_view row_key, const ChainOptions& options);
+// The number of rows whose reads such a caller starts at a time.
+inline constexpr size_t kRowsStartedMax = 64;
+
 // The sources of one row. Most missing rows have none. So a read first finds the sources, and then
 // prepares its options.
 class RowSources {
@@ -45,6 +51,8 @@ class RowSources {
   // Finds the sources that may have the row, by its key alone. Call once.
   void Find(const ViewTablet& tablet);
   bool empty() const { return memtable_rows_.empty() && references_.empty(); }
+  // See StartReadOfRow.
+  void StartRead(const ChainOptions& options) const;
   // Opens the files, except those that the options leave out. Call once, before the others.
   absl::Status Open(const ChainOptions& options);
   // Fills `row` if the result is kPlain. If it is kOther, call Merge. The options are those of

@@ -1,11 +1,13 @@
 #include "state/read_path.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/status.h"
 #include "model/access.h"
 #include "model/filter_node.h"
 #include "model/validate.h"
+#include "read/source_chain.h"
 
 namespace stele::internal {
 namespace {
@@ -150,9 +152,19 @@ absl::StatusOr<std::vector<std::optional<Row>>> ReadPath::LookUpRows(
   RowLookup lookup = LookupAt(point, options);
   std::vector<std::optional<Row>> rows;
   rows.reserve(row_keys.size());
-  for (const std::string_view row_key : row_keys) {
-    STELE_ASSIGN_OR_RETURN(std::optional<Row> row, LookUpRow(*table, row_key, &program, &lookup));
+  const ChainOptions start_options =
+      ReadChainOptions(table->definition(), program, lookup.apply_gc, lookup.now);
+  size_t started = 0;  // the file reads of the rows before this one were started
+  for (size_t i = 0; i < row_keys.size(); ++i) {
+    const uint64_t bytes_read = lookup.bytes_read;
+    STELE_ASSIGN_OR_RETURN(std::optional<Row> row,
+                           LookUpRow(*table, row_keys[i], &program, &lookup));
     rows.push_back(std::move(row));
+    if (lookup.bytes_read == bytes_read) continue;
+    // This row was not in the cache, so the next ones may not be either. Their reads overlap.
+    const size_t end = std::min(row_keys.size(), i + 1 + kRowsStartedMax);
+    for (started = std::max(started, i + 1); started < end; ++started)
+      StartReadOfRow(*table, row_keys[started], start_options);
   }
   return rows;
 }

@@ -7,12 +7,19 @@ namespace stele::internal {
 class ObservedFileSystem::ObservedFile final : public File {
  public:
   ObservedFile(ObservedFileSystem* files, std::unique_ptr<File> file)
-      : observer_(files->observer_), bytes_read_(files->bytes_read_), file_(std::move(file)) {}
+      : observer_(files->observer_),
+        bytes_read_(files->bytes_read_),
+        started_reads_(files->started_reads_),
+        file_(std::move(file)) {}
   absl::StatusOr<size_t> Read(uint64_t offset, size_t bytes, char* out) const override {
     STELE_ASSIGN_OR_RETURN(const size_t got, file_->Read(offset, bytes, out));
     bytes_read_.fetch_add(got, std::memory_order_relaxed);
     observer_(CallKind::kRead, path());
     return got;
+  }
+  void StartRead(uint64_t offset, uint64_t bytes) const override {
+    started_reads_.fetch_add(1, std::memory_order_relaxed);
+    file_->StartRead(offset, bytes);
   }
   absl::Status Write(uint64_t offset, std::string_view bytes) override {
     return file_->Write(offset, bytes);
@@ -30,6 +37,7 @@ class ObservedFileSystem::ObservedFile final : public File {
  private:
   const Observer& observer_;
   std::atomic<uint64_t>& bytes_read_;
+  std::atomic<uint64_t>& started_reads_;
   const std::unique_ptr<File> file_;
 };
 

@@ -55,6 +55,8 @@ class ObservedFileSystem final : public FileSystem {
   }
 
   uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
+  // The number of calls of File::StartRead.
+  uint64_t started_reads() const { return started_reads_.load(std::memory_order_relaxed); }
 
  private:
   class ObservedFile;
@@ -66,6 +68,7 @@ class ObservedFileSystem final : public FileSystem {
   const size_t open_max_;
   FilePool pool_{[this] { return open_max_; }};
   std::atomic<uint64_t> bytes_read_{0};
+  std::atomic<uint64_t> started_reads_{0};
 };
 
 }  // namespace stele::internal

@@ -58,6 +58,20 @@ RowGroupLoader::GroupPointer RowGroupLoader::FindCached(size_t group_index) cons
       table_.cache->Find(table_.cache_id, CacheKey(group_index)));
 }
 
+void RowGroupLoader::StartRead(size_t group_index, std::string_view row_key) const {
+  const GroupPointer group = FindCached(group_index);
+  if (group != nullptr) {
+    const uint32_t row = group->keys().LowerBound(row_key);
+    if (row == group->row_count() || group->HasRow(row, options_.families)) return;
+  }
+  const GroupReference reference = section_.index.group(group_index);
+  uint64_t end = reference.offset();
+  for (const BlockEntry& block : reference.blocks) {
+    if (IsWanted(block)) end = block.handle.offset + block.handle.stored_bytes;
+  }
+  table_.file->StartRead(reference.offset(), std::min(end - reference.offset(), kReadWholeMax));
+}
+
 // Loading the rest of a group after one of its rows is not a step.
 void RowGroupLoader::NoteStep(size_t group_index) {
   if (group_index == group_index_before_) return;

@@ -46,6 +46,9 @@ class RowGroupLoader {
   // reverse to the row after it.
   absl::StatusOr<GroupPointer> LoadRow(size_t group_index, std::string_view bound,
                                        Direction direction, uint32_t* row);
+  // Starts to read what LoadRow will need from the file, and does not wait. Does nothing if the
+  // cache has the row.
+  void StartRead(size_t group_index, std::string_view row_key) const;
   // A caller that will load every group that ends at or before `end_offset`, and none after it,
   // lets the loader read them together.
   void ReadUpTo(uint64_t end_offset) { read_up_to_ = end_offset; }

@@ -253,6 +253,17 @@ absl::StatusOr<RowForm> SstableReader::ReadPlainRow(std::string_view row_key,
   return internal::ReadPlainRow(table_, row_key, options, row);
 }
 
+void SstableReader::StartRead(std::string_view row_key, const CursorOptions& options) const {
+  for (const OpenSection& section : table_.sections) {
+    if (!table_.NeedsSection(section, options.families) ||
+        (options.latest_only && section.reference->is_history))
+      continue;
+    const size_t group_index = section.index.LowerBound(row_key);
+    if (group_index < section.index.group_count())
+      RowGroupLoader(table_, section, options).StartRead(group_index, row_key);
+  }
+}
+
 std::vector<SstableReader::Boundary> SstableReader::Boundaries() const {
   // The section with the most groups represents all: extents are written concurrently, so rows and
   // offsets grow together.

@@ -49,6 +49,8 @@ class SstableReader : public std::enable_shared_from_this<SstableReader> {
   // Reads one row without a cursor if possible (sstable/read/plain_row.h).
   absl::StatusOr<RowForm> ReadPlainRow(std::string_view row_key, const CursorOptions& options,
                                        PlainRow* row) const;
+  // Starts to read what ReadPlainRow will need from the file, and does not wait.
+  void StartRead(std::string_view row_key, const CursorOptions& options) const;
   // Row keys that divide the file into parts of about equal stored size, with the stored bytes
   // before each, for SampleRowKeys and subcompactions. Ascending.
   struct Boundary {
