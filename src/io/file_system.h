@@ -69,6 +69,7 @@ enum class FileKind { kFile, kDirectory, kOther };
 struct FileInfo {
   FileKind kind = FileKind::kFile;
   uint64_t bytes = 0;
+  uint64_t links = 1;  // the names of a file; more than one: another directory may have it, too
 };
 
 class FileSystem {

@@ -259,6 +259,7 @@ class SystemFileSystem final : public FileSystem {
       result.kind = FileKind::kOther;
     }
     if (result.kind == FileKind::kFile) result.bytes = static_cast<uint64_t>(info.st_size);
+    result.links = info.st_nlink;
     return result;
   }
 

@@ -71,6 +71,9 @@ class ManifestLog::State {
   absl::Status WriteEdit(ManifestRecordType type,
                          const std::function<absl::Status(EditWriter*)>& encode);
   absl::Status Switch(const Version& version);
+  // Call before a write. Begins a new manifest if a hard-linked copy of the database has this one,
+  // too.
+  absl::Status LeaveSharedFile();
   absl::Status Poison(absl::Status status) {
     poison_ = std::move(status);
     return poison_;
@@ -92,6 +95,7 @@ class ManifestLog::State {
   uint64_t end_offset_ = 0;
   uint64_t last_checksum_ = 0;
   bool closed_record_ = false;  // the last record is an end mark
+  bool is_own_file_ = false;    // known to have no other name
   bool closed_ = false;
   uint64_t snapshot_bytes_ = 0;  // size of the manifest's first edit
   uint64_t switch_at_bytes_ = 0;
@@ -122,6 +126,7 @@ absl::Status ManifestLog::State::Install(NewManifest prepared) {
   end_offset_ = end_offset;
   last_checksum_ = last_checksum;
   closed_record_ = false;
+  is_own_file_ = true;
   SetNextSwitch(end_offset);
   PublishSyncedEnd();
   return absl::OkStatus();
@@ -190,9 +195,28 @@ absl::Status ManifestLog::State::Switch(const Version& version) {
   return absl::OkStatus();
 }
 
+absl::Status ManifestLog::State::LeaveSharedFile() {
+  if (is_own_file_) return absl::OkStatus();
+  const uint64_t number = header_.number;
+  const std::string path = JoinPath(directory_, ManifestName(number));
+  STELE_ASSIGN_OR_RETURN(const FileInfo info, file_system_->Stat(path));
+  if (info.links > 1) {
+    STELE_RETURN_IF_ERROR(Switch(*version_));
+    if (header_.number == number) {
+      return ResourceExhausted(
+          "{}: a copy of the database made with hard links has it, too, and a new manifest could "
+          "not be written; free disk space",
+          path);
+    }
+  }
+  is_own_file_ = true;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::shared_ptr<const Version>> ManifestLog::State::Append(const Edit& edit) {
   if (!poison_.ok()) return poison_;
   if (closed_) return FailedPrecondition("the manifest is closed");
+  STELE_RETURN_IF_ERROR(LeaveSharedFile());
   STELE_ASSIGN_OR_RETURN(const std::shared_ptr<const Version> next, Apply(*version_, edit));
   STELE_RETURN_IF_ERROR(CheckChanged(*version_, edit, *next));
   STELE_RETURN_IF_ERROR(WriteEdit(ManifestRecordType::kEdit, [&edit](EditWriter* writer) {
@@ -213,6 +237,7 @@ absl::Status ManifestLog::State::Close() {
   if (closed_) return absl::OkStatus();
   closed_ = true;
   if (closed_record_) return absl::OkStatus();
+  STELE_RETURN_IF_ERROR(LeaveSharedFile());
   return WriteEdit(ManifestRecordType::kEnd, [](EditWriter*) { return absl::OkStatus(); });
 }
 

@@ -150,7 +150,8 @@ absl::Status SpareSegments::RemoveDurably(uint64_t number) {
 }
 
 // The front of retired_, with this number, becomes a spare under a new name. Only a file with
-// exactly the size of a spare is recycled; otherwise the result is NotFound.
+// exactly the size of a spare is recycled, and none that a hard-linked copy of the database has,
+// too. Otherwise the result is NotFound.
 absl::StatusOr<BlankSegment> SpareSegments::Recycle(uint64_t number) {
   BlankSegment segment{
       .number = number, .file_bytes = options_.segment_bytes, .synced = true, .written = true};
@@ -160,6 +161,8 @@ absl::StatusOr<BlankSegment> SpareSegments::Recycle(uint64_t number) {
     STELE_ASSIGN_OR_RETURN(const uint64_t file_bytes, file->Size());
     if (file_bytes != options_.segment_bytes)
       return NotFound("{}: not the size of a spare", file->path());
+    STELE_ASSIGN_OR_RETURN(const FileInfo info, options_.file_system->Stat(Path(number)));
+    if (info.links > 1) return NotFound("{}: it has several names", file->path());
     STELE_RETURN_IF_ERROR(file->Allocate(file_bytes));  // does nothing unless the file has holes
     STELE_RETURN_IF_ERROR(file->Sync());
   }

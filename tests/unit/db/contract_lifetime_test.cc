@@ -246,6 +246,47 @@ TEST_F(ContractDirectoryTest, ReadOnlyReadsEverythingAndChangesNoByte) {
   EXPECT_TRUE(Files(Path("db")) == before);
 }
 
+// As cp -al makes it: both directories have the same files.
+TEST_F(ContractDirectoryTest, AHardLinkedCopyAndTheOriginalDoNotChangeEachOther) {
+  // Enough for log segments of the full size, which are recycled otherwise.
+  const DatabaseOptions options{.memory_budget_bytes = 1 << 20};
+  const auto write = [&](const std::string& directory, const std::string& row_key) {
+    absl::StatusOr<Database> database = Database::Open(directory, options);
+    ASSERT_TRUE(database.ok()) << database.status();
+    Table table = *database->OpenTable("t");
+    for (int i = 0; i < 200; ++i) {
+      ASSERT_TRUE(
+          table.Apply(RowMutation(row_key).SetCell("f", "q", Ms(1), std::string(20'000, 'x')))
+              .ok());
+      if (i % 50 == 49) ASSERT_TRUE(table.Flush().ok());
+    }
+    ASSERT_TRUE(table.Apply(SetOne(row_key)).ok());
+    ASSERT_TRUE(database->CreateTable("of " + row_key, Schema()).ok());
+    ASSERT_TRUE(database->Close().ok());
+  };
+  MakeDatabase(Path("db"));
+  write(Path("db"), "c");
+  fs::create_directory(Path("copy"));
+  for (const auto& entry : fs::directory_iterator(Path("db")))
+    fs::create_hard_link(entry.path(), fs::path(Path("copy")) / entry.path().filename());
+  const std::string names[] = {Path("copy"), Path("db")};
+  const std::string rows[] = {"a f:q@1000=v; b f:q@1000=v; c f:q@1000=v; d f:q@1000=v",
+                              "a f:q@1000=v; b f:q@1000=v; c f:q@1000=v; e f:q@1000=v"};
+  for (int i = 0; i < 2; ++i) {
+    const std::string& other = names[1 - i];
+    const std::map<std::string, std::string> before = WithoutLocks(Files(other));
+    write(names[i], i == 0 ? "d" : "e");
+    EXPECT_TRUE(WithoutLocks(Files(other)) == before) << names[i] << " changed " << other;
+    EXPECT_EQ(ShowAll(*Database::Open(names[i], {.read_only = true})->OpenTable("t")), rows[i]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    const absl::StatusOr<Database> database = Database::Open(names[i]);
+    ASSERT_TRUE(database.ok()) << database.status();
+    EXPECT_EQ(ShowAll(*database->OpenTable("t")), rows[i]);
+    EXPECT_TRUE(database->Verify()->ok());
+  }
+}
+
 TEST_F(ContractDirectoryTest, ACheckpointOpensByItselfAndLeavesOthersAlone) {
   MakeDatabase(Path("db"));
   absl::StatusOr<Database> database = Database::Open(Path("db"));
