@@ -12,7 +12,7 @@
 namespace stele::internal {
 namespace {
 
-MutationSchema SchemaOf(uint32_t table_id, const TableDefinition& definition) {
+MutationSchema FenceSchemaOf(uint32_t table_id, const TableDefinition& definition) {
   return {.table_id = table_id,
           .families = &definition.families,
           .limits = definition.schema.limits(),
@@ -108,7 +108,7 @@ absl::StatusOr<GcFencePlan> PlanGcFences(const ReadView& view,
   for (size_t i = 0; i < entries.size(); ++i) {
     const TableView* table = view.Find(entries[i].table_id);
     if (table == nullptr) return NotFound("the table was deleted");
-    if (!NeedsGcFence(*table, SchemaOf(entries[i].table_id, table->definition()),
+    if (!NeedsGcFence(*table, FenceSchemaOf(entries[i].table_id, table->definition()),
                       *entries[i].mutation))
       continue;
     plan.rows.push_back({.entry = i,
@@ -135,7 +135,7 @@ absl::StatusOr<GcFences> MakeGcFences(const GcFenceSource& source, const GcFence
     if (table == nullptr) return Aborted("the table was deleted meanwhile");
     const TableDefinition& definition = table->definition();
     for (const ColumnRef& column :
-         FencedColumns(definition, SchemaOf(row.table_id, definition), *row.mutation)) {
+         FencedColumns(definition, FenceSchemaOf(row.table_id, definition), *row.mutation)) {
       STELE_ASSIGN_OR_RETURN(const RowWatches::Floor found,
                              FloorOf(source, *table, point, generation, condition.watch, column));
       condition.sequence = std::min(condition.sequence, found.sequence);

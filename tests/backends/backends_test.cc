@@ -17,7 +17,7 @@ Texts VerdictsOf(const std::vector<FailedMutation>& failed) {
   return texts;
 }
 
-std::string TextOf(const absl::StatusOr<std::optional<Row>>& row) {
+std::string ShownText(const absl::StatusOr<std::optional<Row>>& row) {
   if (!row.ok()) return "[" + CodeOf(row.status()) + "]";
   return row->has_value() ? TextOf((*row)->view()) : "none";
 }
@@ -49,7 +49,7 @@ TEST_P(BackendTest, TablesAreMadeFoundAndDeleted) {
 }
 
 // A cell as "VALUE@MILLIS", or "none".
-std::string TextOf(const absl::StatusOr<std::optional<Cell>>& cell) {
+std::string ShownText(const absl::StatusOr<std::optional<Cell>>& cell) {
   if (!cell.ok()) return "[" + CodeOf(cell.status()) + "]";
   if (!cell->has_value()) return "none";
   return (*cell)->value() + "@" + std::to_string((*cell)->timestamp().micros() / 1000);
@@ -66,21 +66,21 @@ TEST_P(BackendTest, ReadCellReturnsTheNewestVersionOfAColumn) {
                              .SetCell("f", "empty", Ms(7), "")
                              .SetCell("g", "q", Ms(9), "other family"))
                   .ok());
-  EXPECT_EQ(TextOf(table.ReadCell("r", "f", "q")), "new@3");
-  EXPECT_EQ(TextOf(table.ReadCell("r", "f", "")), "unnamed@1");
-  EXPECT_EQ(TextOf(table.ReadCell("r", "f", "empty")), "@7");
-  EXPECT_EQ(TextOf(table.ReadCell("r", "g", "q")), "other family@9");
-  EXPECT_EQ(TextOf(table.ReadCell("r", "f", "p")), "none");
-  EXPECT_EQ(TextOf(table.ReadCell("r", "unknown", "q")), "none");
-  EXPECT_EQ(TextOf(table.ReadCell("s", "f", "q")), "none");
-  EXPECT_EQ(TextOf(table.ReadCell("", "f", "q")), "[INVALID_ARGUMENT]");
+  EXPECT_EQ(ShownText(table.ReadCell("r", "f", "q")), "new@3");
+  EXPECT_EQ(ShownText(table.ReadCell("r", "f", "")), "unnamed@1");
+  EXPECT_EQ(ShownText(table.ReadCell("r", "f", "empty")), "@7");
+  EXPECT_EQ(ShownText(table.ReadCell("r", "g", "q")), "other family@9");
+  EXPECT_EQ(ShownText(table.ReadCell("r", "f", "p")), "none");
+  EXPECT_EQ(ShownText(table.ReadCell("r", "unknown", "q")), "none");
+  EXPECT_EQ(ShownText(table.ReadCell("s", "f", "q")), "none");
+  EXPECT_EQ(ShownText(table.ReadCell("", "f", "q")), "[INVALID_ARGUMENT]");
   ASSERT_TRUE(table
                   .Apply(RowMutation("r").DeleteFromColumn(
                       "f", "q", TimestampRange{.start = Ms(3), .end = Ms(4)}))
                   .ok());
-  EXPECT_EQ(TextOf(table.ReadCell("r", "f", "q")), "middle@2");
+  EXPECT_EQ(ShownText(table.ReadCell("r", "f", "q")), "middle@2");
   ASSERT_TRUE(table.Apply(RowMutation("r").DeleteFromRow()).ok());
-  EXPECT_EQ(TextOf(table.ReadCell("r", "f", "q")), "none");
+  EXPECT_EQ(ShownText(table.ReadCell("r", "f", "q")), "none");
 }
 
 TEST_P(BackendTest, FamiliesChange) {
@@ -119,23 +119,23 @@ TEST_P(BackendTest, CellsAreSetReplacedAndDeleted) {
       table.Apply(RowMutation("r").SetCell("f", "", Ms(0), "").SetCell("g", binary, Ms(5), binary))
           .ok());
   ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", Ms(2), "other")).ok());
-  EXPECT_EQ(TextOf(table.ReadRow("r")),
+  EXPECT_EQ(ShownText(table.ReadRow("r")),
             "r f:@0= f:q@3000=three f:q@2000=other f:q@1000=one g:" + binary + "@5000=" + binary);
   ASSERT_TRUE(table
                   .Apply(RowMutation("r")
                              .DeleteFromColumn("f", "q", {.start = Ms(2), .end = Ms(3)})
                              .DeleteFromFamily("g"))
                   .ok());
-  EXPECT_EQ(TextOf(table.ReadRow("r")), "r f:@0= f:q@3000=three f:q@1000=one");
+  EXPECT_EQ(ShownText(table.ReadRow("r")), "r f:@0= f:q@3000=three f:q@1000=one");
   ASSERT_TRUE(table
                   .Apply(RowMutation("r")
                              .DeleteFromColumn("f", "q", {.start = Ms(2)})
                              .DeleteFromColumn("f", ""))
                   .ok());
-  EXPECT_EQ(TextOf(table.ReadRow("r")), "r f:q@1000=one");
+  EXPECT_EQ(ShownText(table.ReadRow("r")), "r f:q@1000=one");
   ASSERT_TRUE(table.Apply(RowMutation("r").DeleteFromRow()).ok());
-  EXPECT_EQ(TextOf(table.ReadRow("r")), "none");
-  EXPECT_EQ(TextOf(table.ReadRow("never")), "none");
+  EXPECT_EQ(ShownText(table.ReadRow("r")), "none");
+  EXPECT_EQ(ShownText(table.ReadRow("never")), "none");
 }
 
 TEST_P(BackendTest, ACellWithoutATimestampIsOfNow) {
@@ -268,7 +268,7 @@ TEST_P(BackendTest, RulesOfFamiliesHold) {
   RowMutation mutation("r");
   for (int i = 1; i <= 4; ++i) mutation.SetCell("g", "q", Ms(i), std::to_string(i));
   ASSERT_TRUE(table.Apply(mutation).ok());
-  EXPECT_EQ(TextOf(table.ReadRow("r")), "r g:q@4000=4 g:q@3000=3");
+  EXPECT_EQ(ShownText(table.ReadRow("r")), "r g:q@4000=4 g:q@3000=3");
 }
 
 TEST_P(BackendTest, EachEntryOfABulkHasItsVerdict) {
@@ -294,7 +294,7 @@ TEST_P(BackendTest, AFailedMutationChangesNothing) {
   // The emulator returns UNKNOWN, and keeps the first change.
   EXPECT_TRUE(is_emulator() ? !status.ok() : absl::IsNotFound(status)) << status;
   if (!is_emulator()) {
-    EXPECT_EQ(TextOf(table.ReadRow("r")), "none");
+    EXPECT_EQ(ShownText(table.ReadRow("r")), "none");
   }
 }
 
@@ -304,10 +304,10 @@ TEST_P(BackendTest, ConditionalWritesTakeTheirBranch) {
   const RowMutation other = RowMutation("r").SetCell("f", "q", Ms(1), "first");
   EXPECT_EQ(table.CheckAndMutateRow("r", {}, set, other).value(),
             MutationBranch::kPredicateNotMatched);
-  EXPECT_EQ(TextOf(table.ReadRow("r")), "r f:q@1000=first");
+  EXPECT_EQ(ShownText(table.ReadRow("r")), "r f:q@1000=first");
   EXPECT_EQ(table.CheckAndMutateRow("r", Filter::ValueRegex("first"), set, RowMutation()).value(),
             MutationBranch::kPredicateMatched);
-  EXPECT_EQ(TextOf(table.ReadRow("r")), "r f:q@1000=matched");
+  EXPECT_EQ(ShownText(table.ReadRow("r")), "r f:q@1000=matched");
   EXPECT_EQ(CodeOf(table.CheckAndMutateRow("r", {}, RowMutation(), RowMutation()).status()),
             "INVALID_ARGUMENT");
   EXPECT_EQ(CodeOf(table.CheckAndMutateRow("r", Filter::Latest(0), set, set).status()),
@@ -465,7 +465,7 @@ TEST_P(BackendTest, StopsAndDeadlinesEndReads) {
   EXPECT_EQ(
       TextsOf(table.ReadRows(RowSet::All(), {}, {.deadline = std::chrono::steady_clock::now()})),
       Texts({"[DEADLINE_EXCEEDED]"}));
-  EXPECT_EQ(TextOf(table.ReadRow("r", {}, {.deadline = std::chrono::steady_clock::now()})),
+  EXPECT_EQ(ShownText(table.ReadRow("r", {}, {.deadline = std::chrono::steady_clock::now()})),
             "[DEADLINE_EXCEEDED]");
 }
 

@@ -38,8 +38,18 @@ class CheckUnity(unittest.TestCase):
         outside = messages(check, {"src/wal/a.cc": "int Rows() { return 1; }\n", "src/wal/b.cc": unnamed("int Rows() { return 1; }")})
         self.assertEqual(outside, [])
 
-    def test_the_directories_of_the_server_are_one_program(self):
-        self.assertEqual(len(self.found("constexpr int kA = 1;", "constexpr int kA = 2;", "tests/steled/rpc", "tests/steled/state")), 1)
+    def test_the_directories_of_a_program_or_layer_are_one(self):
+        for one, two in (("tests/steled/rpc", "tests/steled/state"), ("tools/stele/logical", "tools/stele"), ("src/lab/yaml", "src/lab/trace")):
+            self.assertEqual(len(self.found("constexpr int kA = 1;", "constexpr int kA = 2;", one, two)), 1, (one, two))
+
+    def test_a_function_that_hides_one_of_a_header_is_found(self):
+        header = "namespace stele::internal {\nint Rows(int a);\nclass Reader {\n  int Size();\n};\n}  // namespace stele::internal\n"
+        found = messages(check, {"src/wal/a.h": header, "src/wal/b.cc": unnamed("int Rows(char a) { return 1; }")})
+        self.assertEqual(len(found), 1)
+        self.assertRegex(found[0], "^src/wal/b.cc:4: 'Rows' hides the function of src/wal/a.h:2 ")
+        for text in ("int Size() { return 1; }", "int Columns(int a) { return 1; }", "constexpr int kRows = 1;"):
+            self.assertEqual(messages(check, {"src/wal/a.h": header, "src/wal/b.cc": unnamed(text)}), [], text)
+        self.assertEqual(messages(check, {"src/jobs/a.h": header, "src/wal/b.cc": unnamed("int Rows(char a) { return 1; }")}), [])
 
 
 if __name__ == "__main__":

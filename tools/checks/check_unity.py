@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""check_unity.py [ROOT]: finds a name that two files of one program define in an unnamed namespace.
+"""check_unity.py [ROOT]: finds a name that two files of one program define in an unnamed namespace, and a function in
+an unnamed namespace that has the name of a function in a header of the program.
 
 Builds from nothing, such as those of continuous integration, compile several files as one. There such
 a name is a redefinition, while a build that compiles each file by itself accepts it. Functions with
-the same name and other parameter types may coexist, as may equal aliases.
+the same name and other parameter types may coexist, as may equal aliases. A function in an unnamed
+namespace hides the one of the header, also from the other files.
 """
 import collections
 import pathlib
@@ -30,6 +32,8 @@ def group_of(name):
     for program in (("tools", "steled"), ("tests", "steled")):
         if parts[:2] == program:
             return "/".join(program + (("transport",) if parts[2] == "transport" else ()))
+    if parts[0] == "src" or parts[:2] == ("tools", "stele"):
+        return "/".join(parts[:2])  # a layer, or the command
     folder = "/".join(parts[:-1])
     return name if folder in _SINGLE_FILES else folder
 
@@ -86,8 +90,8 @@ def _declared(head, has_body):
     return (variable.group(1), None) if variable and " " in head and "::" not in variable.group(1) else None
 
 
-def definitions(text):
-    """Yields (line, namespace, name, signature) of the definitions in unnamed namespaces."""
+def definitions(text, is_header=False):
+    """Yields (line, namespace, name, signature) of the definitions in unnamed namespaces; of a header the functions in named ones."""
     text = source_text.without_directives(source_text.code_only(text))
     spaces, head, line, head_line, skipped, depth = [], "", 1, 1, 0, 0
     for character in text:
@@ -105,7 +109,7 @@ def definitions(text):
                 spaces.append(space.group(1) if space else "extern")
             else:
                 found = _declared(head, True)
-                if found and "" in spaces:
+                if found and ("" in spaces) != is_header:
                     yield (head_line, "::".join(spaces), *found)
                 skipped = 1
                 if re.match(r"^[^()]*=\s*$|^[^()]*\w\s*$", head.strip()) and not _TYPE.match(_without_template(head.strip())):
@@ -117,8 +121,8 @@ def definitions(text):
                 spaces.pop()
             head = ""
         elif character == ";" and depth == 0:
-            found = None if head.startswith("initialized") else _declared(head, False)
-            if found and "" in spaces:
+            found = None if head.startswith("initialized") else _declared(head, is_header)
+            if found and ("" in spaces) != is_header:
                 yield (head_line, "::".join(spaces), *found)
             head = ""
         else:
@@ -134,6 +138,14 @@ def _may_coexist(signature, other):
 def check(root):
     """Yields (path, line, text) of each second definition."""
     first = collections.defaultdict(list)
+    in_headers = {}
+    for path in source_text.project_files(root, source_text.CODE_FOLDERS):
+        if path.suffix != ".h":
+            continue
+        group = group_of(path.relative_to(root).as_posix())
+        for line, space, name, signature in definitions(path.read_text(encoding="utf-8"), is_header=True):
+            if isinstance(signature, tuple):
+                in_headers[group, space, name] = f"{path.relative_to(root).as_posix()}:{line}"
     for path in source_text.project_files(root, source_text.CODE_FOLDERS):
         if path.suffix != ".cc":
             continue
@@ -144,6 +156,10 @@ def check(root):
                     yield path, line, (f"'{name}' is also defined in {other.relative_to(root).as_posix()}:{other_line}: builds that "
                                        "compile several files as one fail; rename one")
             first[group, space, name].append((path, line, signature))
+            outer = "::".join(part for part in space.split("::") if part)
+            if isinstance(signature, tuple) and (group, outer, name) in in_headers:
+                yield path, line, (f"'{name}' hides the function of {in_headers[group, outer, name]} from the files that are compiled "
+                                   "with this one; rename it")
 
 
 def main():

@@ -95,7 +95,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return text;
 }
 
-absl::Status ReplaceFile(const std::string& path, std::string_view text) {
+absl::Status ReplaceMarksFile(const std::string& path, std::string_view text) {
   internal::FileSystem* const files = internal::PosixFileSystem();
   const std::string beside = path + ".new";
   // A killed run may have left this file.
@@ -194,7 +194,7 @@ absl::Status CopyMarks::WriteLocked() const {
   }
   return Within(
       "writing the mark of the copy",
-      ReplaceFile(path_, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
+      ReplaceMarksFile(path_, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
 }
 
 }  // namespace stele::cli

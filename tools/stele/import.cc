@@ -28,7 +28,7 @@ struct ImportRequest {
 };
 
 // The name without the ending of a compressed file.
-std::string_view PlainName(std::string_view path) {
+std::string_view WithoutCompression(std::string_view path) {
   for (const std::string_view ending : {".gz", ".zst"}) {
     if (path.ends_with(ending)) path.remove_suffix(ending.size());
   }
@@ -101,7 +101,7 @@ absl::StatusOr<ImportRequest> ParseImportRequest(const std::vector<std::string>&
   // "table=" names a table that is also the second word of a verb.
   if (request.table.starts_with("table=")) request.table.erase(0, std::strlen("table="));
   request.output = flags.Get("o", "");
-  request.is_jsonl = PlainName(request.path).ends_with(".jsonl");
+  request.is_jsonl = WithoutCompression(request.path).ends_with(".jsonl");
   if (const auto format = flags.Find("format")) values.emplace("format", *format);
   STELE_RETURN_IF_ERROR(ParseCbtArguments(values, request));
   STELE_RETURN_IF_ERROR(ParseCsvFlags(flags, request));

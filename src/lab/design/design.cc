@@ -18,7 +18,8 @@ constexpr char kDesignProperty[] = "lab.design";
 constexpr char kKeySchemaProperty[] = "row_key_schema";
 constexpr size_t kListedQueriesMax = 20;
 
-absl::StatusOr<const DesignTable*> FindTable(const DesignModel& design, std::string_view name) {
+absl::StatusOr<const DesignTable*> FindDesignTable(const DesignModel& design,
+                                                   std::string_view name) {
   const auto table = std::find_if(design.tables.begin(), design.tables.end(),
                                   [&](const DesignTable& each) { return each.name == name; });
   if (table != design.tables.end()) return &*table;

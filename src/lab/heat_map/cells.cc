@@ -9,7 +9,7 @@ bool HasSeenRatio(const TraceRecord& record) {
   return record.rows_seen.has_value() && record.rows_returned.has_value();
 }
 
-void AddTo(std::vector<double>* values, size_t first, size_t count, double value) {
+void AddToCounts(std::vector<double>* values, size_t first, size_t count, double value) {
   if (values->empty() || value == 0) return;
   for (size_t i = first; i < first + count; ++i) (*values)[i] += value;
 }
@@ -39,13 +39,13 @@ void Cells::Add(const TraceRecord& record, uint64_t step, const BandRange& bands
   const size_t count = bands.last - bands.first + 1;
   const auto sample = static_cast<double>(record.sample);
   const double part = sample * share / static_cast<double>(count);
-  AddTo(&ops, first, count, sample);
-  AddTo(record.is_read() ? &reads : &writes, first, count, sample);
-  AddTo(&rows, first, count, static_cast<double>(record.rows_returned.value_or(0)) * part);
-  AddTo(&bytes, first, count, static_cast<double>(record.bytes.value_or(0)) * part);
+  AddToCounts(&ops, first, count, sample);
+  AddToCounts(record.is_read() ? &reads : &writes, first, count, sample);
+  AddToCounts(&rows, first, count, static_cast<double>(record.rows_returned.value_or(0)) * part);
+  AddToCounts(&bytes, first, count, static_cast<double>(record.bytes.value_or(0)) * part);
   if (HasSeenRatio(record)) {
-    AddTo(&seen_ratio, first, count, static_cast<double>(*record.rows_seen) * part);
-    AddTo(&rows_returned_, first, count, static_cast<double>(*record.rows_returned) * part);
+    AddToCounts(&seen_ratio, first, count, static_cast<double>(*record.rows_seen) * part);
+    AddToCounts(&rows_returned_, first, count, static_cast<double>(*record.rows_returned) * part);
   }
   if (!record.latency_micros.has_value() || latency.empty()) return;
   const auto micros = static_cast<double>(*record.latency_micros);

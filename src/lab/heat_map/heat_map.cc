@@ -20,7 +20,7 @@ using stele::lab::HeatMapInput;
 using stele::lab::HeatMapOptions;
 using stele::lab::HeatMaps;
 
-constexpr size_t kTablesMax = 1'000;
+constexpr size_t kMapTablesMax = 1'000;
 constexpr uint64_t kCellsMax = 4'000'000;
 constexpr size_t kNamedTables = 10;
 
@@ -86,7 +86,7 @@ class HeatMapRun {
  private:
   // The number of a table's rows in the store of keys; those of the trace have number().
   static uint16_t NumberOfRows(const TableMap& map) {
-    return static_cast<uint16_t>(map.number() + kTablesMax);
+    return static_cast<uint16_t>(map.number() + kMapTablesMax);
   }
 
   TableMap* Find(const std::string& table) {
@@ -106,8 +106,8 @@ class HeatMapRun {
   absl::Status NoteOperation(const TraceRecord& record) {
     TableMap* map = Find(record.table);
     if (map == nullptr) {
-      if (maps_.size() == kTablesMax)
-        return internal::InvalidArgument("more than {} tables; choose one", kTablesMax);
+      if (maps_.size() == kMapTablesMax)
+        return internal::InvalidArgument("more than {} tables; choose one", kMapTablesMax);
       map = AddTable(record.table);
     }
     map->NoteOperation(record);
@@ -170,8 +170,8 @@ class HeatMapRun {
       map->BeginBands(keys_->KeysOf(has_database_ ? NumberOfRows(*map) : map->number()),
                       options_.bands);
     keys_->ForEach([&](uint16_t number, std::string_view key, uint64_t count) {
-      const bool is_row = number >= kTablesMax;
-      TableMap& map = *maps_[is_row ? number - kTablesMax : number];
+      const bool is_row = number >= kMapTablesMax;
+      TableMap& map = *maps_[is_row ? number - kMapTablesMax : number];
       if (!is_row) map.NoteRow(key, count);
       if (is_row == has_database_) map.AddKnownKey(key);
     });

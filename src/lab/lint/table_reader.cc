@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kRangesMax = 64;
 constexpr uint64_t kPieceBytes = uint64_t{4} << 20;
 constexpr uint64_t kProgressRows = 4096;
-constexpr std::string_view kKeySchemaProperty = "row_key_schema";
-constexpr std::string_view kDesignProperty = "lab.design";
+constexpr std::string_view kKeySchemaPropertyName = "row_key_schema";
+constexpr std::string_view kDesignPropertyName = "lab.design";
 
 using PieceSink = std::function<void(const RowView& piece)>;
 
@@ -114,9 +114,9 @@ bool BeginsSpread(const DesignKey& key) {
 }  // namespace
 
 std::optional<SegmentPlan> DesignedPlan(const Schema& schema) {
-  const auto property = schema.properties().find(kDesignProperty);
+  const auto property = schema.properties().find(kDesignPropertyName);
   if (property == schema.properties().end()) return std::nullopt;
-  const auto design = ParseDesign(property->second, kDesignProperty);
+  const auto design = ParseDesign(property->second, kDesignPropertyName);
   if (!design.ok() || design->tables.size() != 1) return std::nullopt;
   const DesignKey& key = design->tables.front().key;
   return SegmentPlan{.delimiter = key.delimiter,
@@ -154,7 +154,7 @@ bool HasGcRule(const Schema& schema) {
 }  // namespace
 
 absl::StatusOr<std::optional<keys::RowKeySchema>> KeySchemaOf(const Schema& schema) {
-  const auto property = schema.properties().find(kKeySchemaProperty);
+  const auto property = schema.properties().find(kKeySchemaPropertyName);
   if (property == schema.properties().end()) return std::optional<keys::RowKeySchema>();
   auto parsed = keys::RowKeySchema::Parse(property->second);
   if (!parsed.ok())

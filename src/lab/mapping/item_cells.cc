@@ -13,8 +13,8 @@
 namespace stele::internal::lab {
 namespace {
 
-constexpr size_t kQualifierBytesMax = 16384;
-constexpr size_t kCellsMax = 99'000;  // a mutation has at most 100,000 changes
+constexpr size_t kItemQualifierBytesMax = 16384;
+constexpr size_t kItemCellsMax = 99'000;  // a mutation has at most 100,000 changes
 constexpr std::string_view kMemberMark{"\0", 1};
 constexpr std::string_view kEmptyMap = "{}";
 
@@ -78,7 +78,7 @@ absl::Status CheckMembers(const Item& item, uint32_t index, size_t* cell_count) 
   for (uint32_t i = Item::first_member(index); i < node.next; i = item[i].next) {
     ++*cell_count;
     const std::string_view member = IsSet(node.type) ? item[i].text : item[i].name;
-    if (prefix_bytes + member.size() > kQualifierBytesMax) {
+    if (prefix_bytes + member.size() > kItemQualifierBytesMax) {
       return internal::InvalidArgument(
           "a member of \"{}\" has {} bytes, too many for a column: use --{} json",
           internal::Printable(node.name), member.size(), IsSet(node.type) ? "sets" : "maps");
@@ -288,16 +288,17 @@ absl::Status CheckItemCells(const Mapping& mapping, const Item& item) {
     const Item::Node& node = item[i];
     ++cell_count;
     if (node.name.empty()) return internal::InvalidArgument("an attribute has no name");
-    if (node.name.size() > kQualifierBytesMax)
+    if (node.name.size() > kItemQualifierBytesMax)
       return internal::InvalidArgument("the name of an attribute has {} bytes, at most {}",
-                                       node.name.size(), kQualifierBytesMax);
+                                       node.name.size(), kItemQualifierBytesMax);
     if (IsMemberwise(mapping, node.type)) STELE_RETURN_IF_ERROR(CheckMembers(item, i, &cell_count));
     if (node.type == AttributeType::kNumber && mapping.counters.contains(node.name))
       STELE_RETURN_IF_ERROR(CheckCounter(node.name, node.text));
   }
-  if (cell_count <= kCellsMax) return absl::OkStatus();
+  if (cell_count <= kItemCellsMax) return absl::OkStatus();
   return internal::InvalidArgument(
-      "the item has {} cells, at most {}: use --sets json and --maps json", cell_count, kCellsMax);
+      "the item has {} cells, at most {}: use --sets json and --maps json", cell_count,
+      kItemCellsMax);
 }
 
 void EncodeItemCells(const Mapping& mapping, const FamilyNames& families, const Item& item,

@@ -19,7 +19,7 @@ using Kind = TemplateFunction::Kind;
 
 constexpr int64_t kWidthMax = 4096;
 constexpr int64_t kBucketsMax = 1000;
-constexpr int64_t kMicrosPerSecond = 1'000'000;
+constexpr int64_t kSecondAsMicros = 1'000'000;
 
 std::optional<int64_t> WholeNumber(std::string_view text) {
   int64_t number = 0;
@@ -73,10 +73,10 @@ std::optional<int64_t> ParseTimeWidth(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, int64_t>, 6> kUnits = {
       {{"us", 1},
        {"ms", 1000},
-       {"s", kMicrosPerSecond},
-       {"m", 60 * kMicrosPerSecond},
-       {"h", 3600 * kMicrosPerSecond},
-       {"d", 86'400 * kMicrosPerSecond}}};
+       {"s", kSecondAsMicros},
+       {"m", 60 * kSecondAsMicros},
+       {"h", 3600 * kSecondAsMicros},
+       {"d", 86'400 * kSecondAsMicros}}};
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto count = WholeNumber(text.substr(0, digits));
   for (const auto& [name, micros] : kUnits) {
@@ -126,7 +126,7 @@ std::string DayText(int64_t micros, Kind kind) {
   if (kind == Kind::kMonth) return fmt::format("{:04}{:02}", year, month);
   if (kind == Kind::kDay) return fmt::format("{:04}{:02}{:02}", year, month, day);
   if (kind == Kind::kIsoDay) return fmt::format("{:04}-{:02}-{:02}", year, month, day);
-  const int64_t hour = split.micros / (3600 * kMicrosPerSecond);
+  const int64_t hour = split.micros / (3600 * kSecondAsMicros);
   return fmt::format("{:04}{:02}{:02}{:02}", year, month, day, hour);
 }
 
@@ -138,7 +138,7 @@ absl::StatusOr<std::string> ApplyToTime(Kind kind, std::string_view text) {
         "microseconds (16)",
         Printable(text));
   }
-  const int64_t unit = kind == Kind::kSeconds  ? kMicrosPerSecond
+  const int64_t unit = kind == Kind::kSeconds  ? kSecondAsMicros
                        : kind == Kind::kMillis ? 1000
                        : kind == Kind::kMicros ? 1
                                                : 0;
@@ -162,7 +162,7 @@ std::string Trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin));
 }
 
-absl::StatusOr<int64_t> NumberOf(std::string_view text) {
+absl::StatusOr<int64_t> NumberInText(std::string_view text) {
   const auto number = WholeNumber(text);
   if (number.has_value()) return *number;
   if (ParseTimeOfAnyYear(text).has_value())
@@ -174,7 +174,7 @@ absl::StatusOr<int64_t> NumberOf(std::string_view text) {
 
 absl::StatusOr<std::string> ApplyBucketTime(const TemplateFunction& function,
                                             std::string_view text) {
-  STELE_ASSIGN_OR_RETURN(const int64_t time, NumberOf(text));
+  STELE_ASSIGN_OR_RETURN(const int64_t time, NumberInText(text));
   STELE_ASSIGN_OR_RETURN(const int64_t bucket,
                          keys::BucketTime(time, std::chrono::microseconds(function.number),
                                           static_cast<keys::TimeUnit>(function.length)));
@@ -182,7 +182,7 @@ absl::StatusOr<std::string> ApplyBucketTime(const TemplateFunction& function,
 }
 
 absl::StatusOr<std::string> ApplyReverseTimestamp(std::string_view text) {
-  STELE_ASSIGN_OR_RETURN(const int64_t number, NumberOf(text));
+  STELE_ASSIGN_OR_RETURN(const int64_t number, NumberInText(text));
   return keys::ReverseMillis(number);
 }
 

@@ -30,14 +30,16 @@ size_t ListBytes(const TraceRecord& record) {
          record.ranges.size() * sizeof(TraceRecord::Range);
 }
 
-bool IsUtf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
+bool IsValidUtf8(std::string_view text) {
+  return simdjson::validate_utf8(text.data(), text.size());
+}
 
 // JSON lines have these members only as text.
 absl::Status CheckTexts(const TraceRecord& record) {
-  if (!IsUtf8(record.table))
+  if (!IsValidUtf8(record.table))
     return internal::InvalidArgument("the name of the table is not UTF-8: {}",
                                      internal::Printable(record.table));
-  if (!IsUtf8(record.status))
+  if (!IsValidUtf8(record.status))
     return internal::InvalidArgument("the status is not UTF-8: {}",
                                      internal::Printable(record.status));
   return absl::OkStatus();

@@ -18,10 +18,10 @@ absl::Status NotANumber(std::string_view text) {
   return internal::InvalidArgument("\"{}\" is not a number", internal::Printable(text));
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsDecimalDigit(char c) { return c >= '0' && c <= '9'; }
 
 size_t SkipDigits(std::string_view text, size_t from) {
-  while (from < text.size() && IsDigit(text[from])) ++from;
+  while (from < text.size() && IsDecimalDigit(text[from])) ++from;
   return from;
 }
 

@@ -6,7 +6,7 @@
 namespace stele::internal::lab {
 namespace {
 
-constexpr int64_t kSecondMicros = 1'000'000;
+constexpr int64_t kMicrosInSecond = 1'000'000;
 
 // Removes `width` digits from the front of `text`.
 std::optional<int> ConsumeDigits(std::string_view& text, size_t width) {
@@ -53,10 +53,10 @@ std::optional<int64_t> ParseDigits(std::string_view text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number * (text.size() == 10 ? kSecondMicros : text.size() == 13 ? 1000 : 1);
+  return number * (text.size() == 10 ? kMicrosInSecond : text.size() == 13 ? 1000 : 1);
 }
 
-bool IsAllDigits(std::string_view text) {
+bool HasOnlyDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
@@ -69,7 +69,7 @@ std::optional<int64_t> ParseTimeOfDay(std::string_view text) {
   if (!minutes || !ConsumeCharacter(text, ':')) return std::nullopt;
   const auto seconds = ConsumeDigits(text, 2);
   if (!seconds || *seconds > 59) return std::nullopt;
-  int64_t micros = (*minutes * int64_t{60} + *seconds) * kSecondMicros;
+  int64_t micros = (*minutes * int64_t{60} + *seconds) * kMicrosInSecond;
   if (ConsumeCharacter(text, '.')) {
     const auto fraction = ConsumeFraction(text);
     if (!fraction) return std::nullopt;
@@ -81,13 +81,13 @@ std::optional<int64_t> ParseTimeOfDay(std::string_view text) {
   text.remove_prefix(1);
   const auto offset = ConsumeHoursAndMinutes(text, 23);
   if (!offset || !text.empty()) return std::nullopt;
-  return micros + (is_west ? 1 : -1) * *offset * int64_t{60} * kSecondMicros;
+  return micros + (is_west ? 1 : -1) * *offset * int64_t{60} * kMicrosInSecond;
 }
 
 }  // namespace
 
 std::optional<int64_t> ParseTimeOfAnyYear(std::string_view text) {
-  if (IsAllDigits(text)) {
+  if (HasOnlyDigits(text)) {
     if (text.size() != 10 && text.size() != 13 && text.size() != 16) return std::nullopt;
     return ParseDigits(text);
   }
@@ -103,7 +103,7 @@ std::optional<int64_t> ParseTimeOfAnyYear(std::string_view text) {
   const auto time_of_day = ParseTimeOfDay(text);
   if (!date.ok() || !time_of_day) return std::nullopt;
   const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  return days * 86'400 * kSecondMicros + *time_of_day;
+  return days * 86'400 * kMicrosInSecond + *time_of_day;
 }
 
 std::optional<int64_t> ParseTime(std::string_view text) {

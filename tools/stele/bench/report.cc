@@ -145,7 +145,7 @@ uint64_t ErrorCount(const BenchResult& result) {
   return count;
 }
 
-std::string CsvLine(const BenchResult& result, std::optional<uint64_t> disk_bytes) {
+std::string FiguresLine(const BenchResult& result, std::optional<uint64_t> disk_bytes) {
   const LatencyHistogram& latencies = result.latencies;
   return fmt::format(
       "{},{},{:.3f},{:.1f},{:.1f},{:.1f},{:.1f},{},{},{},{},{},{:.1f},{},{:.3f},{}\n",
@@ -228,7 +228,7 @@ std::string BenchLine(const BenchOptions& options, Format format, const BenchRes
                       std::optional<uint64_t> disk_bytes) {
   if (format == Format::kJson || format == Format::kJsonl)
     return JsonLine(options, result, disk_bytes);
-  if (format == Format::kCsv) return CsvLine(result, disk_bytes);
+  if (format == Format::kCsv) return FiguresLine(result, disk_bytes);
   return TextLine(options, result, disk_bytes);
 }
 

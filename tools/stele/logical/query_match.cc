@@ -24,7 +24,7 @@ using internal::lab::Template;
 
 constexpr size_t kOrdersMax = 4;  // keys of a query whose order may differ
 
-std::string_view NameOf(TraceOp op) {
+std::string_view WordOfRead(TraceOp op) {
   return op == TraceOp::kGet ? "get" : op == TraceOp::kMget ? "mget" : "scan";
 }
 
@@ -118,7 +118,7 @@ QueryMatch QueryMatcher::MatchRead(const TraceRecord& operation) const {
     if (is_better) first = std::move(match);
   }
   if (!first.reason.empty())
-    first.reason = fmt::format("{}: {}", NameOf(operation.op), first.reason);
+    first.reason = fmt::format("{}: {}", WordOfRead(operation.op), first.reason);
   return first;
 }
 

@@ -8,43 +8,44 @@ namespace {
 constexpr size_t kBytesMax = size_t{64} << 20;
 constexpr size_t kTakenMax = 64;
 
-size_t BytesOf(const std::vector<std::string>& texts) {
+size_t QueuedBytes(const std::vector<std::string>& texts) {
   size_t bytes = 0;
   for (const std::string& text : texts) bytes += sizeof(text) + text.size();
   return bytes;
 }
 
-size_t BytesOf(const std::optional<std::string>& text) {
+size_t QueuedBytes(const std::optional<std::string>& text) {
   return text.has_value() ? text->size() : 0;
 }
 
-size_t BytesOf(const PreparedOperation& prepared) {
+size_t QueuedBytes(const PreparedOperation& prepared) {
   size_t bytes = prepared.write_bytes;
   for (const lab::ReadRequest& read : prepared.reads) {
-    bytes += sizeof(read) + BytesOf(read.rows.row_keys());
+    bytes += sizeof(read) + QueuedBytes(read.rows.row_keys());
     for (const RowRange& range : read.rows.ranges())
       bytes += sizeof(range) + range.start().size() + range.end().size();
   }
   return bytes;
 }
 
-size_t BytesOf(const ReplayOperation& operation) {
-  if (operation.prepared.has_value()) return sizeof(operation) + BytesOf(*operation.prepared);
+size_t QueuedBytes(const ReplayOperation& operation) {
+  if (operation.prepared.has_value()) return sizeof(operation) + QueuedBytes(*operation.prepared);
   const auto& record = operation.record;
   size_t bytes = sizeof(operation) + record.table.size() + record.row.size() +
                  record.filter.size() + record.tag.size() + record.status.size() +
-                 BytesOf(record.start) + BytesOf(record.end) + BytesOf(record.last) +
-                 BytesOf(record.keys) + BytesOf(record.columns) + BytesOf(record.increments);
-  if (record.families.has_value()) bytes += BytesOf(*record.families);
+                 QueuedBytes(record.start) + QueuedBytes(record.end) + QueuedBytes(record.last) +
+                 QueuedBytes(record.keys) + QueuedBytes(record.columns) +
+                 QueuedBytes(record.increments);
+  if (record.families.has_value()) bytes += QueuedBytes(*record.families);
   for (const auto& range : record.ranges)
-    bytes += sizeof(range) + BytesOf(range.start) + BytesOf(range.end);
+    bytes += sizeof(range) + QueuedBytes(range.start) + QueuedBytes(range.end);
   return bytes;
 }
 
 }  // namespace
 
 void OperationQueues::Push(uint64_t thread, ReplayOperation operation) {
-  const size_t bytes = BytesOf(operation);
+  const size_t bytes = QueuedBytes(operation);
   std::unique_lock lock(mutex_);
   ended_.wait(lock, [this] { return bytes_ < kBytesMax; });
   Queue& queue = queues_[thread];
@@ -72,7 +73,7 @@ bool OperationQueues::Take(uint64_t thread, std::vector<ReplayOperation>* out) {
   ended_.notify_one();
   queue.filled.wait(lock, [&] { return is_finished_ || !queue.operations.empty(); });
   while (!queue.operations.empty() && out->size() < kTakenMax) {
-    queue.taken_bytes += BytesOf(queue.operations.front());
+    queue.taken_bytes += QueuedBytes(queue.operations.front());
     out->push_back(std::move(queue.operations.front()));
     queue.operations.pop_front();
   }

@@ -6,7 +6,7 @@
 namespace stele::cli {
 namespace {
 
-constexpr int64_t kThreadsMax = 256;
+constexpr int64_t kReplayThreadsMax = 256;
 
 // A number of operations, or a time.
 absl::Status ParseWarmup(const std::string& text, ReplayOptions* options) {
@@ -59,7 +59,7 @@ absl::StatusOr<ReplayOptions> ParseReplayOptions(const Flags& flags) {
   if (const auto text = flags.Find("map")) STELE_RETURN_IF_ERROR(ParseTables(*text, &options));
   STELE_RETURN_IF_ERROR(ParseWrites(flags.Get("writes", "apply"), &options));
   STELE_ASSIGN_OR_RETURN(options.threads,
-                         NumberFlag(flags, "threads", 1, kThreadsMax, options.threads));
+                         NumberFlag(flags, "threads", 1, kReplayThreadsMax, options.threads));
   STELE_ASSIGN_OR_RETURN(options.seed, NumberFlag(flags, "seed", 0, INT64_MAX, options.seed));
   if (flags.has("limit")) {
     STELE_ASSIGN_OR_RETURN(options.limit, NumberFlag(flags, "limit", 1, INT64_MAX, 0));

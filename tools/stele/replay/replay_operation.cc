@@ -15,7 +15,7 @@ namespace {
 using internal::lab::TraceOp;
 using internal::lab::TraceRecord;
 
-constexpr size_t kPoolBytes = size_t{1} << 16;
+constexpr size_t kReplayPoolBytes = size_t{1} << 16;
 // The limits of a table: mutations of a row, and bytes of a value.
 constexpr uint64_t kCellsMax = 100'000;
 constexpr uint64_t kWriteBytesMax = uint64_t{100} << 20;
@@ -88,7 +88,7 @@ std::string MakePool(uint64_t seed) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
   BenchRandom random(seed);
-  std::string pool(kPoolBytes, ' ');
+  std::string pool(kReplayPoolBytes, ' ');
   for (char& c : pool) c = kLetters[random.Below(kLetters.size())];
   return pool;
 }
@@ -221,13 +221,13 @@ absl::StatusOr<RowMutation> OperationReplayer::CellsOf(const ReplayOperation& op
     columns.push_back(std::move(column));
   }
   const uint64_t value_bytes = bytes > name_bytes ? bytes - name_bytes : 0;
-  const uint64_t begin = Fnv1a(operation.number) % kPoolBytes;
+  const uint64_t begin = Fnv1a(operation.number) % kReplayPoolBytes;
   uint64_t made = 0;
   for (uint64_t i = 0; i < columns.size(); ++i) {
     const uint64_t made_after = value_bytes * (i + 1) / columns.size();
     std::string value;
     while (value.size() < made_after - made) {
-      const size_t from = (begin + made + value.size()) % kPoolBytes;
+      const size_t from = (begin + made + value.size()) % kReplayPoolBytes;
       value.append(values_, from, made_after - made - value.size());
     }
     mutation.SetCell(columns[i].family, columns[i].qualifier, value);

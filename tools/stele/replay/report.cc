@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kMega = 1e6;
-constexpr std::string_view kAll = "all";
+constexpr double kMegabyte = 1e6;
+constexpr std::string_view kAllOperations = "all";
 constexpr size_t kNameWidthMin = 6;
 
 ReplayLine LineOf(std::string_view name, const ReplayPart& part, std::chrono::nanoseconds time) {
@@ -25,7 +25,7 @@ ReplayLine LineOf(std::string_view name, const ReplayPart& part, std::chrono::na
   return {.name = EscapedKey(name),
           .cells = {fmt::format("{}", part.counts.operations), whole(part.counts.operations),
                     whole(part.counts.rows), whole(part.counts.cells),
-                    fmt::format("{:.1f}", PerSecond(part.counts.value_bytes, time) / kMega),
+                    fmt::format("{:.1f}", PerSecond(part.counts.value_bytes, time) / kMegabyte),
                     percentile(50), percentile(90), percentile(99), percentile(99.9),
                     fmt::format("{}", Micros(latencies.Max())),
                     fmt::format("{:.1f}", RoundedMicros(latencies.Mean()))}};
@@ -88,7 +88,7 @@ ReplayReport MakeReplayReport(const ReplayOptions& options, const ReplayResult& 
   for (const auto& [name, part] : result.parts)
     report.lines.push_back(LineOf(name, part, result.time));
   const ReplayPart all = result.Sum();
-  report.lines.push_back(LineOf(kAll, all, result.time));
+  report.lines.push_back(LineOf(kAllOperations, all, result.time));
   report.notes =
       fmt::format("{:.3f} s, {:.3f} s of CPU\n", SecondsOf(result.time), result.cpu_seconds);
   report.notes += LoopText(options, result, all);
@@ -140,7 +140,8 @@ std::string ReplayJson(const ReplayOptions& options, const ReplayResult& result,
   std::string text = line({{"run", std::move(run)}});
   for (const auto& [name, part] : result.parts)
     text += line(JsonOf(name, part, result.time, options.pace.is_open_loop()));
-  return text + line(JsonOf(kAll, result.Sum(), result.time, options.pace.is_open_loop()));
+  return text +
+         line(JsonOf(kAllOperations, result.Sum(), result.time, options.pace.is_open_loop()));
 }
 
 }  // namespace stele::cli

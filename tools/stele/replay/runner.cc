@@ -29,11 +29,11 @@ struct Measured {
 };
 
 // One thread of a replay.
-class Worker {
+class ReplayWorker {
  public:
   // `start` is set before the first operation is in a queue.
-  Worker(const ReplayOptions& options, uint64_t thread, const SteadyClock::time_point& start,
-         OperationQueues* queues)
+  ReplayWorker(const ReplayOptions& options, uint64_t thread, const SteadyClock::time_point& start,
+               OperationQueues* queues)
       : options_(options),
         thread_(thread),
         start_(start),
@@ -96,7 +96,7 @@ class Workers {
  public:
   explicit Workers(const ReplayOptions& options) : queues_(options.threads) {
     for (uint64_t thread = 0; thread < options.threads; ++thread)
-      workers_.push_back(std::make_unique<Worker>(options, thread, start_, &queues_));
+      workers_.push_back(std::make_unique<ReplayWorker>(options, thread, start_, &queues_));
   }
   ~Workers() { Join(); }
   Workers(const Workers&) = delete;
@@ -132,12 +132,12 @@ class Workers {
     threads_.clear();
   }
 
-  const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
+  const std::vector<std::unique_ptr<ReplayWorker>>& workers() const { return workers_; }
 
  private:
   SteadyClock::time_point start_;
   OperationQueues queues_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<ReplayWorker>> workers_;
   std::vector<std::jthread> threads_;
 };
 
