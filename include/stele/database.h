@@ -107,7 +107,8 @@ class Database {
   // this database, only the differences are copied. After an interruption, call it again. The
   // checkpoint of a "mem:" database is written to disk.
   // Errors: FailedPrecondition if `directory` contains anything else, is a checkpoint that was
-  // opened for writing, or has no parent; Cancelled by options.stop.
+  // opened for writing, or has no parent, and for a database that was opened with damage
+  // (DatabaseOptions::on_damage); Cancelled by options.stop.
   [[nodiscard]] absl::Status Checkpoint(std::string_view directory,
                                         const CheckpointOptions& options = {}) const;
 

@@ -89,26 +89,39 @@ class CheckpointWriter {
   // They also avoid the numbers of files that an open of the older checkpoint left there.
   absl::Status ReserveNumbers() {
     STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(directory_));
+    uint64_t count = kNumbersOfLogAndManifest;
+    for (const auto& [table_id, table] : point_.view->tables) count += table->memtables.size();
+    if (source_.installer == nullptr) {
+      TakeUnrecordedNumbers(names, count);
+      return absl::OkStatus();
+    }
     const uint64_t file_number_end = CountedFileNumberEnd(source_.directory->next_file_number());
     uint64_t least = 0;
     for (const std::string& name : names) {
       const std::optional<FileName> parsed = ParseFileName(name, file_number_end);
       if (parsed.has_value()) least = std::max(least, parsed->number + 1);
     }
-    if (source_.installer == nullptr) least = std::max(least, FirstUnrecordedNumber());
     source_.directory->RaiseFileNumber(least);
-    uint64_t count = kNumbersOfLogAndManifest;
-    for (const auto& [table_id, table] : point_.view->tables) count += table->memtables.size();
     next_number_ = source_.directory->NewFileNumbers(count);
     number_end_ = next_number_ + count;
-    if (source_.installer == nullptr) return absl::OkStatus();
     return source_.installer->Install([](const Version&) { return Edit(); });
   }
 
-  // A read-only database cannot record the numbers in its manifest. It takes them from a range that
-  // its later writers will not reach.
-  uint64_t FirstUnrecordedNumber() const {
-    return point_.view->version->next_file_number + kUnrecordedFilesMax / 4;
+  // A read-only database cannot record the numbers in its manifest. It takes random ones from a
+  // range that its writers do not reach, and that their checkpoints do not count. So a file of the
+  // database never gets one of them. `names` are the files that the copy has.
+  void TakeUnrecordedNumbers(const std::vector<std::string>& names, uint64_t count) {
+    const uint64_t next = point_.view->version->next_file_number;
+    const uint64_t begin = CountedFileNumberEnd(next) + kUnrecordedFilesMax / 4;
+    Random random(RandomSeed());
+    const auto is_taken = [&](const std::string& name) {
+      const std::optional<FileName> parsed = ParseFileName(name);
+      return parsed.has_value() && parsed->number >= next_number_ && parsed->number < number_end_;
+    };
+    do {
+      next_number_ = begin + random.Below(kUnrecordedFilesMax / 8);
+      number_end_ = next_number_ + count;
+    } while (std::any_of(names.begin(), names.end(), is_taken));
   }
 
   absl::Status CheckStop() const {
@@ -275,6 +288,12 @@ absl::Status WriteCheckpoint(const CheckpointSource& source, const std::string& 
                              const CheckpointOptions& options) {
   STELE_RETURN_IF_ERROR(source.open->CheckOpen());
   STELE_RETURN_IF_ERROR(source.open->CheckProcess());
+  if (!source.log_damages->empty()) {
+    return FailedPrecondition(
+        "{} is damaged, and a checkpoint would lack what is lost; restore an older checkpoint, or "
+        "copy the rows that can be read",
+        source.directory->PathOf(source.log_damages->front().file));
+  }
   return CheckpointWriter(source, directory, options).Write();
 }
 

@@ -12,14 +12,16 @@
 // Crash:     leaves the older checkpoint or the new one. A first checkpoint leaves a directory that
 //            cannot be opened, with a mark that lets the next attempt start again there
 //            (admin/checkpoint_target.h).
-// Errors:    FailedPrecondition for a directory that contains anything except an older checkpoint
-//            of this database that was never opened for writing, or an unfinished one; it is not
-//            changed then. Cancelled by the options' stop token, which is checked before each
-//            file and each MiB of a copied file; this leaves what a crash would leave.
+// Errors:    FailedPrecondition for a database with a damaged log or manifest, whose copy would
+//            lack rows. FailedPrecondition for a directory that contains anything except an older
+//            checkpoint of this database that was never opened for writing, or an unfinished one;
+//            it is not changed then. Cancelled by the options' stop token, which is checked before
+//            each file and each MiB of a copied file; this leaves what a crash would leave.
 // Threads:   thread-safe; a lock in the directory excludes a second checkpoint into it.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "base/memory_tracker.h"
@@ -29,6 +31,7 @@
 #include "state/open_check.h"
 #include "state/read_path.h"
 #include "stele/options.h"
+#include "wal/log_reader.h"
 
 namespace stele::internal {
 
@@ -39,6 +42,8 @@ struct CheckpointSource {
   const OpenCheck* open = nullptr;
   const ReadPath* reads = nullptr;
   Installer* installer = nullptr;  // null when read-only
+  // The damage of the log or the manifest that was accepted when the database was opened.
+  const std::vector<LogDamage>* log_damages = nullptr;
   MemoryTracker* memory = nullptr;
 };
 

@@ -244,6 +244,7 @@ absl::Status Engine::Checkpoint(const std::string& directory, const CheckpointOp
                           .open = &storage_->open,
                           .reads = &reads_,
                           .installer = storage_->installer.get(),
+                          .log_damages = &storage_->log_damages,
                           .memory = &storage_->memory},
                          directory, options);
 }

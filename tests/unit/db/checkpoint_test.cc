@@ -116,6 +116,23 @@ TEST_F(CheckpointTest, AReadOnlyDatabaseIsCopiedAndItsWritersGoOnWithTheCopy) {
   }
 }
 
+// Its checkpoint onto the copy of a read-only database does not count the numbers in it. Otherwise
+// its files would get the numbers of files in other copies.
+TEST_F(CheckpointTest, AWriterDoesNotReachTheNumbersOfReadOnlyCopies) {
+  EngineOptions read_only = SmallEngineOptions(&files_);
+  read_only.database.read_only = true;
+  database_.Drop();
+  WorkloadDatabase reader(read_only, "/db");
+  ASSERT_EQ(reader.Open(), absl::OkStatus());
+  for (const char* const copy : {"/copy", "/other"})
+    ASSERT_EQ(reader.database().Checkpoint(copy), absl::OkStatus());
+  reader.Drop();
+  ASSERT_EQ(database_.Open(), absl::OkStatus());
+  ASSERT_EQ(database_.database().Checkpoint("/copy"), absl::OkStatus());
+  EXPECT_LT(database_.engine().storage().directory.next_file_number(), 1000u);
+  ASSERT_EQ(database_.database().Checkpoint("/other"), absl::OkStatus());
+}
+
 TEST_F(CheckpointTest, WhatIsNotOursIsRefusedAndUntouched) {
   const std::vector<Contents> cases = {
       {{"CHECKPOINT.tmp",

@@ -136,6 +136,18 @@ class DamagedLogTest : public ::testing::Test {
   std::vector<Record> records_;
 };
 
+// It would replace a checkpoint that has all rows.
+TEST_F(DamagedLogTest, ADamagedDatabaseIsNotCopiedAsACheckpoint) {
+  ASSERT_EQ(Open(OnDamage::kRefuse)->Checkpoint("/copy"), absl::OkStatus());
+  const auto before = ReadDirectory(&files_, "/copy");
+  Flip(RecordOf(5), 20);
+  for (const OnDamage on_damage : {OnDamage::kReadBefore, OnDamage::kReadAround}) {
+    const absl::Status refused = Open(on_damage)->Checkpoint("/copy");
+    EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
+    EXPECT_EQ(*ReadDirectory(&files_, "/copy"), *before);
+  }
+}
+
 TEST_F(DamagedLogTest, AnIntactLogIsReadWholeInEveryMode) {
   for (const OnDamage on_damage :
        {OnDamage::kRefuse, OnDamage::kReadBefore, OnDamage::kReadAround}) {
