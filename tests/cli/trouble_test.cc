@@ -42,6 +42,8 @@ TEST_F(TroubleTest, AMistypedServerIsNoDirectory) {
     EXPECT_NE(result.err.find("a server is bigtable://PROJECT/INSTANCE"), std::string::npos)
         << result.err;
     EXPECT_FALSE(std::filesystem::exists(location));
+    ExpectError({"copy", database(), location}, 1, "a server is bigtable://PROJECT/INSTANCE");
+    EXPECT_FALSE(std::filesystem::exists(location));
   }
 }
 
@@ -65,7 +67,7 @@ TEST_F(TroubleTest, TheKeyOfAnOrdinaryCsvFileCanHaveSeveralFields) {
   Output({"createtable", "t", "families=a,b"});
   const std::string path = WriteFile("in.tsv", "name\tid\tcountry\r\n\"A\tn\"\t7\tDE\r\n");
   ExpectError({"import", "t", path, "--key=country,id", "--separator=tab"}, 2,
-              "the table has 2 column families: add column-family=FAMILY");
+              "the table has the column families a, b: add column-family=FAMILY");
   EXPECT_EQ(
       Run({"import", "t", path, "--key=country,id", "--separator", "tab", "column-family=b"}).err,
       "Done importing 1 rows.\n");
@@ -74,20 +76,45 @@ TEST_F(TroubleTest, TheKeyOfAnOrdinaryCsvFileCanHaveSeveralFields) {
     ExpectError({"import", "t", WriteFile("wrong.csv", csv), "--key", key, "column-family=a"}, 1,
                 text);
   };
-  wrong("id,a\n1,2\n", "Id", "no field is named \"Id\"");
+  wrong("id,a\n1,2\n", "Id", "--key: no field is named \"Id\"; the fields are \"id\", \"a\"");
   wrong("id,a\n1,2\n", "id,id", "--key names \"id\" twice");
-  wrong("id,a,b\n1,2#,3\n", "id,a", "field 2 of the row key has a #");
-  wrong("id,a,b\n1,,3\n", "id,a", "field 2 of the row key is empty");
+  wrong("id,a,b\n1,2#,3\n", "id,a", "field 2 contains #, which separates the parts");
+  wrong("id,a,b\n1,,3\n", "id,a", "field 2 is empty, and it is a part of the row key");
+  wrong("id;a\n1;2\n", "id;a", "is the separator right (--separator)?");
+  wrong("id,a\rn\n1,2\n", "id", "a carriage return in a name");
+  wrong("{\"row\":\"r\",\"cells\":[]}\n", "id", "these are JSON lines: add format=jsonl");
   wrong("id,,b\n1,2,3\n", "id", "field 2 has no name");
-  wrong("id,b,b\n1,2,3\n", "id", "fields 2 and 3 are both a:\"b\"");
+  wrong("id,b,b\n1,2,3\n", "id", "fields 2 and 3 are both named \"b\"");
+  wrong("id,id,b\n1,2,3\n", "id", "fields 1 and 2 are both named \"id\"");
   wrong("id,a\n,2\n", "id", "the row key is empty");
   wrong("", "id", "the file is empty");
   ExpectError({"import", "t", path, "--separator=ab"}, 2, "--separator must be one character");
   ExpectError({"import", "t", WriteFile("a.jsonl", ""), "--header"}, 2, "are for CSV files");
 }
 
+TEST_F(TroubleTest, RecordsWithoutValuesAreCounted) {
+  Output({"createtable", "t", "families=f"});
+  const std::string path = WriteFile("in.csv", "id,a\n1,x\n2,\n");
+  EXPECT_EQ(Run({"import", "t", path, "--header"}).err,
+            "Done importing 1 rows.\n1 record has no values and made no row.\n");
+  std::filesystem::create_symlink(path, Path("link"));
+  EXPECT_EQ(Run({"import", "t", Path("link"), "--header"}).exit_status, 0);
+  Output({"createtable", "bare"});
+  ExpectError({"import", "bare", path, "--header"}, 1, "the table has no column family");
+  ExpectError({"import", "t", path, "--db", "x"}, 2, "--db goes before the verb");
+}
+
+TEST_F(TroubleTest, ATimestampThatIsTooLargeIsNoValue) {
+  Output({"createtable", "t", "families=f"});
+  ExpectError({"set", "t", "r", "f:q=x@99999999999999999999"}, 2, "is too large");
+  ExpectError({"import", "t", WriteFile("in.csv", ",f\n,q\nr,x@99999999999999999999\n"),
+               "timestamp=value-encoded"},
+              1, "in.csv:3: the timestamp after the last @ is too large");
+}
+
 TEST_F(TroubleTest, CompressedFilesAreImported) {
   Output({"createtable", "t", "families=f"});
+  ExpectError({"import", "t", WriteFile("in.csv.bz2", "BZh91AY")}, 1, "compressed with bzip2");
   // ",f\n,a\nr,1\n" in gzip and in zstd.
   const std::string gzip =
       absl::HexStringToBytes("1f8b0800000000000203d349e3d249e42ad231e4020047c1be5f0a000000");
@@ -126,7 +153,7 @@ TEST_F(TroubleTest, TheLinesOfStatisticsAddUp) {
   Output({"flush"});
   Output({"set", "t", "new", "f:q=333"});
   Output({"deleterow", "t", "old"});
-  const nlohmann::json lines = nlohmann::json::parse(Output({"stats", "t", "--format", "json"}));
+  nlohmann::json lines = nlohmann::json::parse(Output({"stats", "t", "--format", "json"}));
   const auto sum = [&](const char* column, std::initializer_list<std::string_view> kinds) {
     uint64_t total = 0;
     for (const nlohmann::json& line : lines) {
@@ -139,10 +166,18 @@ TEST_F(TroubleTest, TheLinesOfStatisticsAddUp) {
   EXPECT_EQ(sum("cells", {"table"}), 4u);
   EXPECT_EQ(sum("cells", {"family", "other"}), 4u);
   EXPECT_EQ(sum("cells", {"family"}), 3u);
-  EXPECT_EQ(sum("cells", {"tablet", "memtables"}), 4u);
+  EXPECT_EQ(sum("cells", {"tablet", "memtables", "dropped"}), 4u);
   EXPECT_EQ(sum("cells", {"memtables"}), 2u);
   EXPECT_EQ(sum("bytes_logical", {"family", "other"}), sum("bytes_logical", {"table"}));
-  EXPECT_EQ(sum("bytes_on_disk", {"tablet", "memtables"}), sum("bytes_on_disk", {"table"}));
+  const auto expect_files_add_up = [&] {
+    EXPECT_EQ(sum("bytes_on_disk", {"tablet", "memtables", "dropped"}),
+              sum("bytes_on_disk", {"table"}));
+  };
+  expect_files_add_up();
+  Output({"droprowrange", "t", "prefix=old"});
+  lines = nlohmann::json::parse(Output({"stats", "t", "--format", "json"}));
+  EXPECT_EQ(sum("cells", {"tablet", "memtables", "dropped"}), sum("cells", {"table"}));
+  expect_files_add_up();
 }
 
 TEST_F(TroubleTest, ACheckpointIsMadeBesideReaders) {
@@ -152,6 +187,8 @@ TEST_F(TroubleTest, ACheckpointIsMadeBesideReaders) {
   ASSERT_TRUE(reader.ok()) << reader.status();
   Output({"--wait", "0", "checkpoint", Path("copy")});
   EXPECT_EQ(RunPlain({"--db", Path("copy"), "count", "t"}).out, "1\n");
+  ExpectError({"checkpoint", database() + "/inside"}, 1, "inside");
+  ExpectError({"checkpoint", database()}, 1, "db");
 }
 
 // As "help set" and "help read" say.

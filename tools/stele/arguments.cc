@@ -77,15 +77,17 @@ std::optional<double> PositiveBefore(std::string_view text, std::string_view end
   return number;
 }
 
-StampedValue ParseStampedValue(std::string_view text) {
+absl::StatusOr<StampedValue> ParseStampedValue(std::string_view text) {
   const size_t at = text.rfind('@');
   if (at != std::string_view::npos) {
     const std::string_view digits = text.substr(at + 1);
     int64_t micros = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), micros);
-    if (error == std::errc() && end == digits.data() + digits.size()) {
+    const bool is_number = end == digits.data() + digits.size();
+    if (is_number && error == std::errc::result_out_of_range)
+      return UsageError(fmt::format("the timestamp after the last @ is too large: {}", digits));
+    if (is_number && error == std::errc())
       return StampedValue{std::string(text.substr(0, at)), Timestamp::FromMicros(micros)};
-    }
   }
   return StampedValue{std::string(text), std::nullopt};
 }
@@ -104,8 +106,8 @@ absl::StatusOr<CellArgument> ParseCellArgument(std::string_view verb, std::strin
   }
   STELE_ASSIGN_OR_RETURN(std::string qualifier,
                          ParseKey(text.substr(colon + 1, equals - colon - 1)));
-  return CellArgument{std::string(text.substr(0, colon)), std::move(qualifier),
-                      ParseStampedValue(text.substr(equals + 1))};
+  STELE_ASSIGN_OR_RETURN(StampedValue value, ParseStampedValue(text.substr(equals + 1)));
+  return CellArgument{std::string(text.substr(0, colon)), std::move(qualifier), std::move(value)};
 }
 
 std::vector<std::string> Split(std::string_view text, char separator) {

@@ -38,7 +38,8 @@ struct StampedValue {
   std::string value;
   std::optional<Timestamp> timestamp;
 };
-StampedValue ParseStampedValue(std::string_view text);
+// Errors: a usage error for a number that is no timestamp.
+absl::StatusOr<StampedValue> ParseStampedValue(std::string_view text);
 
 // Reads a row key or a qualifier: \xNN is a byte, and two backslashes are one (key_bytes.h).
 absl::StatusOr<std::string> ParseKey(std::string_view text);

@@ -9,6 +9,7 @@
 #include "inspect/dump.h"
 #include "io/file_system.h"
 #include "listing.h"
+#include "location.h"
 
 namespace stele::cli {
 namespace {
@@ -28,6 +29,10 @@ absl::Status ForEachTable(Session& session, const std::vector<std::string>& name
 }
 
 absl::Status PrintDatabaseStats(Session& session, const Database& database) {
+  if (IsRemote(session.options().database)) {
+    return internal::Unimplemented(
+        "stats: a server with Bigtable's API reports the size of a table only: stats TABLE");
+  }
   const DatabaseStats stats = database.Stats();
   Listing listing{.names = {"name", "value"}};
   const auto add = [&](std::string_view name, uint64_t value) {
@@ -50,6 +55,12 @@ absl::Status PrintTableStats(Session& session, const Database& database, const s
   STELE_ASSIGN_OR_RETURN(const TableStats stats, table.Stats());
   Listing listing{
       .names = {"what", "name", "rows", "cells", "bytes_logical", "bytes_on_disk", "files"}};
+  if (IsRemote(session.options().database)) {  // a server reports nothing else
+    listing.records.push_back(
+        {"table", name, nullptr, nullptr, nullptr, stats.bytes_on_disk, nullptr});
+    session.Print(ListingText(listing, session.options().format));
+    return absl::OkStatus();
+  }
   listing.records.push_back({"table", name, stats.rows, stats.cells, stats.bytes_logical,
                              stats.bytes_on_disk, stats.files});
   uint64_t other_cells = stats.cells;
@@ -62,13 +73,19 @@ absl::Status PrintTableStats(Session& session, const Database& database, const s
   }
   // Row keys, row tombstones and dropped families.
   listing.records.push_back({"other", "", nullptr, other_cells, other_bytes, nullptr, nullptr});
+  uint64_t hidden_cells = stats.cells - std::min(stats.cells, stats.memtable_cells);
+  uint64_t hidden_bytes = stats.bytes_on_disk;
   for (const TabletStats& tablet : stats.tablets) {
+    hidden_cells -= std::min(hidden_cells, tablet.cells);
+    hidden_bytes -= std::min(hidden_bytes, tablet.bytes_on_disk);
     const std::string rows =
         fmt::format("[{}, {})", Quoted(tablet.start), tablet.end.empty() ? "" : Quoted(tablet.end));
     listing.records.push_back(
         {"tablet", rows, nullptr, tablet.cells, nullptr, tablet.bytes_on_disk, tablet.files});
   }
   listing.records.push_back({"memtables", "", nullptr, stats.memtable_cells, nullptr, 0, 0});
+  // Parts of files that no tablet shows: rows that DropRowRange removed.
+  listing.records.push_back({"dropped", "", nullptr, hidden_cells, nullptr, hidden_bytes, nullptr});
   session.Print(ListingText(listing, session.options().format));
   return absl::OkStatus();
 }
@@ -148,6 +165,7 @@ absl::Status RunVerify(Session& session, const std::vector<std::string>& args) {
 
 absl::Status RunCheckpoint(Session& session, const std::vector<std::string>& args) {
   if (args.size() != 1) return WrongUsage("checkpoint");
+  STELE_RETURN_IF_ERROR(session.CheckOutputs({args[0]}));
   // Others may read meanwhile.
   absl::StatusOr<Database> database = session.Open(Session::Access::kRead);
   // Only a writer can make room for a log that does not fit in memory.

@@ -70,6 +70,8 @@ absl::StatusOr<CopyRequest> ParseCopyRequest(const std::vector<std::string>& arg
   STELE_ASSIGN_OR_RETURN(const KeyValues values,
                          ParseKeyValues(words.values, {"to", "prefix", "start", "end", "resume",
                                                        "verify", "batch-size", "workers"}));
+  for (const std::string& location : {words.places[0], words.places[1]})
+    STELE_RETURN_IF_ERROR(CheckLocation(location));
   CopyRequest request{.source = words.places[0], .destination = words.places[1]};
   request.tables.assign(words.places.begin() + 2, words.places.end());
   request.to = Find(values, "to").value_or("");

@@ -10,6 +10,9 @@ namespace {
 
 // The byte order mark that spreadsheets write at the start of a file.
 constexpr std::string_view kMark = "\xef\xbb\xbf";
+constexpr size_t kFieldBytesMax = size_t{256} << 20;
+constexpr std::string_view kLargeField =
+    "a field of more than 256 MiB; look for a missing \" from this line on";
 
 }  // namespace
 
@@ -42,6 +45,7 @@ absl::StatusOr<int> CsvReader::ReadQuoted(std::string& field) {
     if (c == EOF)
       return Wrong("a quoted field is not closed; look for a missing \" from this line on");
     if (c != '"') {
+      if (field.size() == kFieldBytesMax) return Wrong(kLargeField);
       field += static_cast<char>(c);
       continue;
     }
@@ -64,6 +68,7 @@ absl::StatusOr<int> CsvReader::ReadField(int first, std::string& field) {
     if (c == '"')
       return Wrong(
           "a quote inside a field without quotes; quote the whole field and double the quote");
+    if (field.size() == kFieldBytesMax) return Wrong(kLargeField);
     field += static_cast<char>(c);
     c = Get();
   }

@@ -2,7 +2,7 @@
 //
 // Format:    RFC 4180: quotes around fields, "" for a quote inside. The separator can be another
 //            character than a comma. Empty lines are skipped. All records have as many fields as
-//            the first.
+//            the first. A field has at most 256 MiB.
 // Errors:    InvalidArgument with file and line.
 // Threads:   Confined to one thread.
 #pragma once

@@ -1,5 +1,7 @@
 #include "flags.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -10,6 +12,11 @@ namespace stele::cli {
 namespace {
 
 bool IsFlag(std::string_view arg) { return arg.starts_with("--") || arg.starts_with("-o"); }
+
+bool IsBeforeVerb(std::string_view name) {
+  static constexpr std::string_view kNames[] = {"db", "on-damage", "wait", "trace", "trace-sample"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
 
 // Returns the flag with this name, or nullptr.
 const FlagSpec* FindSpec(std::span<const FlagSpec> specs, std::string_view name) {
@@ -41,6 +48,8 @@ absl::StatusOr<Flags> Flags::Parse(std::span<const std::string> args,
     const size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
     const FlagSpec* const spec = FindSpec(specs, name);
+    if (spec == nullptr && IsBeforeVerb(name))
+      return UsageError(fmt::format("--{} goes before the verb: stele --{} ... VERB", name, name));
     if (spec == nullptr) {
       return UsageError(fmt::format("unknown flag {}; \"stele help COMMAND\" lists the flags",
                                     internal::Printable(args[i].substr(0, args[i].find('=')))));

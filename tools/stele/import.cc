@@ -10,6 +10,7 @@
 #include "import_file.h"
 #include "import_source.h"
 #include "io/output_path.h"
+#include "listing.h"
 #include "progress.h"
 
 namespace stele::cli {
@@ -111,9 +112,16 @@ absl::StatusOr<ImportRequest> ParseImportRequest(const std::vector<std::string>&
 // The only family of the table is the one of a file with a line of names.
 absl::Status ChooseFamily(const Schema& schema, CsvLayout& layout) {
   if (!layout.has_header || !layout.family.empty()) return absl::OkStatus();
-  if (schema.families().size() != 1) {
-    return UsageError(fmt::format("the table has {} column families: add column-family=FAMILY",
-                                  schema.families().size()));
+  if (schema.families().empty()) {
+    return internal::FailedPrecondition(
+        "the table has no column family; \"stele createfamily TABLE FAMILY\" creates one");
+  }
+  if (schema.families().size() > 1) {
+    std::string names;
+    for (const FamilySchema& family : schema.families())
+      names += (names.empty() ? "" : ", ") + family.name;
+    return UsageError(
+        fmt::format("the table has the column families {}: add column-family=FAMILY", names));
   }
   layout.family = schema.families().front().name;
   return absl::OkStatus();
@@ -125,11 +133,15 @@ struct OpenImport {
   std::unique_ptr<ImportSource> source;
 };
 
-absl::StatusOr<OpenImport> OpenRows(const ImportRequest& request) {
-  OpenImport open;
+absl::StatusOr<std::unique_ptr<ImportFile>> OpenFile(const ImportRequest& request) {
   auto file = ImportFile::Open(request.path);
   if (!file.ok()) return Within("couldn't open the file to import", file.status());
-  open.file = *std::move(file);
+  return file;
+}
+
+absl::StatusOr<OpenImport> OpenRows(const ImportRequest& request,
+                                    std::unique_ptr<ImportFile> file) {
+  OpenImport open{.file = std::move(file), .source = nullptr};
   const std::string name = request.path == "-" ? "standard input" : request.path;
   if (request.is_jsonl) {
     open.source = OpenJsonlSource(open.file->stream(), name);
@@ -173,7 +185,10 @@ class BatchWriter {
       : table_(std::move(table)), rules_(rules), batch_rows_(batch_rows) {}
 
   absl::Status Add(const ImportRow& row) {
-    if (row.cells.empty()) return absl::OkStatus();
+    if (row.cells.empty()) {
+      ++without_values_;
+      return absl::OkStatus();
+    }
     for (const ImportCell& cell : row.cells)
       batch_bytes_ += cell.value.size() + cell.qualifier.size();
     batch_.push_back(MutationOf(rules_.schema, rules_.aggregate_values, row));
@@ -195,6 +210,8 @@ class BatchWriter {
   }
 
   uint64_t written() const { return written_; }
+  // The records without a value, which make no row.
+  uint64_t without_values() const { return without_values_; }
 
  private:
   Table table_;
@@ -203,6 +220,7 @@ class BatchWriter {
   std::vector<RowMutation> batch_;
   uint64_t batch_bytes_ = 0;
   uint64_t written_ = 0;
+  uint64_t without_values_ = 0;
 };
 
 absl::Status WriteAll(const RowRules& rules, OpenImport import, uint64_t bytes_total,
@@ -220,24 +238,31 @@ absl::Status WriteAll(const RowRules& rules, OpenImport import, uint64_t bytes_t
 absl::Status Import(Session& session, ImportRequest request) {
   STELE_RETURN_IF_ERROR(
       internal::CheckOutputsAreNotInputs({session.options().output}, {request.path}));
+  // Opening a pipe may wait, so the database is not locked yet.
+  STELE_ASSIGN_OR_RETURN(std::unique_ptr<ImportFile> file, OpenFile(request));
   STELE_ASSIGN_OR_RETURN(Table table, session.OpenTable(Session::Access::kWrite, request.table));
   RowRules rules{.schema = {}, .aggregate_values = request.aggregate_values};
   STELE_ASSIGN_OR_RETURN(rules.schema, table.schema());
   STELE_RETURN_IF_ERROR(ChooseFamily(rules.schema, request.layout));
-  STELE_ASSIGN_OR_RETURN(OpenImport import, OpenRows(request));
+  STELE_ASSIGN_OR_RETURN(OpenImport import, OpenRows(request, std::move(file)));
   uint64_t bytes_total = 0;
   // Input from a pipe cannot be read twice.
   if (import.file->can_be_opened_again()) {
     auto checked = CheckAll(rules, std::move(import));
     if (!checked.ok()) return Within("nothing was written", checked.status());
     bytes_total = *checked;
-    STELE_ASSIGN_OR_RETURN(import, OpenRows(request));
+    STELE_ASSIGN_OR_RETURN(file, OpenFile(request));
+    STELE_ASSIGN_OR_RETURN(import, OpenRows(request, std::move(file)));
   }
   BatchWriter writer(table, rules, request.batch_rows);
   const absl::Status status = WriteAll(rules, std::move(import), bytes_total, writer);
   if (!status.ok())
     return Within(fmt::format("{} rows were written before the error", writer.written()), status);
   session.Note(fmt::format("Done importing {} rows.\n", writer.written()));
+  if (writer.without_values() > 0) {
+    session.Note(fmt::format("{} no values and made no row.\n",
+                             Counted(writer.without_values(), "record has", "records have")));
+  }
   return absl::OkStatus();
 }
 

@@ -51,8 +51,7 @@ absl::StatusOr<std::unique_ptr<ImportFile>> ImportFile::Open(const std::string& 
   STELE_RETURN_IF_ERROR(CheckNotDirectory(path));
   using internal::lab::InputFile;
   const bool is_regular = IsRegular(path);
-  STELE_ASSIGN_OR_RETURN(
-      auto file, is_regular ? InputFile::Open(path, false) : InputFile::OpenSequential(path));
+  STELE_ASSIGN_OR_RETURN(auto file, InputFile::OpenSequential(path));
   auto source = std::make_unique<Source>(Source{.file = std::move(file), .status = {}});
   std::FILE* const stream =
       fopencookie(source.get(), "rb",

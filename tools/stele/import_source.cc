@@ -16,6 +16,15 @@ namespace {
 // Between the fields of a row key.
 constexpr char kKeyDelimiter = '#';
 
+// The first ten names, in quotes.
+std::string TextOfNames(const std::vector<std::string>& names) {
+  constexpr size_t kNamesMax = 10;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kNamesMax); ++i)
+    text += (i == 0 ? "" : ", ") + Quoted(names[i]);
+  return text + (names.size() > kNamesMax ? ", ..." : "");
+}
+
 class CsvSource : public ImportSource {
  public:
   CsvSource(std::FILE* file, std::string name, const CsvLayout& layout)
@@ -36,9 +45,10 @@ class CsvSource : public ImportSource {
       if (field.empty()) continue;  // no cell, as in cbt
       ImportCell cell{.family = column.family, .qualifier = column.qualifier};
       if (layout_.stamped_values) {
-        StampedValue stamped = ParseStampedValue(field);
-        cell.value = std::move(stamped.value);
-        cell.timestamp = stamped.timestamp;
+        auto stamped = ParseStampedValue(field);
+        if (!stamped.ok()) return Wrong(internal::ToStd(stamped.status().message()));
+        cell.value = std::move(stamped->value);
+        cell.timestamp = stamped->timestamp;
       } else {
         cell.value = std::move(field);
       }
@@ -63,11 +73,15 @@ class CsvSource : public ImportSource {
 
   // `first` is the first field of a line that is not as in cbt.
   absl::Status NotAsInCbt(const std::string& first) const {
+    const std::string way_out =
+        reader_.line() == 1
+            ? fmt::format("if the first line names all fields, add --header --key '{}'",
+                          internal::Printable(first))
+            : "if there is one line of names, add column-family=FAMILY";
     return WrongHead(
         fmt::format("the first column must be empty for column-family and column name rows, for "
-                    "example \",info,info\" and \",name,price\" before \"row1,lamp,10\"; if the "
-                    "first line names all fields, add --header --key '{}'",
-                    internal::Printable(first)));
+                    "example \",info,info\" and \",name,price\" before \"row1,lamp,10\"; {}",
+                    way_out));
   }
 
   // Reads a line of families, unless there is one for all columns, and a line of names.
@@ -98,11 +112,31 @@ class CsvSource : public ImportSource {
     std::vector<std::string> names;
     STELE_ASSIGN_OR_RETURN(const bool any, reader_.Next(names));
     if (!any) return WrongHead("the file is empty");
+    STELE_RETURN_IF_ERROR(CheckNames(names));
     STELE_RETURN_IF_ERROR(FindKeyFields(names));
+    if (names.size() == key_fields_.size()) {
+      return WrongHead(
+          fmt::format("the first line has no field besides the row key: {}; is the separator right "
+                      "(--separator)?",
+                      Quoted(names.back())));
+    }
     for (size_t i = 0; i < names.size(); ++i) {
       if (std::find(key_fields_.begin(), key_fields_.end(), i) != key_fields_.end()) continue;
       if (names[i].empty()) return WrongHead(fmt::format("field {} has no name", i + 1));
       columns_.push_back({.field = i, .family = layout_.family, .qualifier = names[i]});
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckNames(const std::vector<std::string>& names) const {
+    std::map<std::string_view, size_t> fields;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i].find('\r') != std::string::npos)
+        return WrongHead("a carriage return in a name; lines end with a line feed");
+      const auto [same, is_new] = fields.emplace(names[i], i + 1);
+      if (!is_new)
+        return WrongHead(fmt::format("fields {} and {} are both named {}; rename or remove one",
+                                     same->second, i + 1, Quoted(names[i])));
     }
     return absl::OkStatus();
   }
@@ -112,8 +146,8 @@ class CsvSource : public ImportSource {
     for (const std::string& key_field : layout_.key_fields) {
       const auto found = std::find(names.begin(), names.end(), key_field);
       if (found == names.end()) {
-        return WrongHead(fmt::format("no field is named {} (--key); the first of {} is {}",
-                                     Quoted(key_field), names.size(), Quoted(names[0])));
+        return WrongHead(fmt::format("--key: no field is named {}; the fields are {}",
+                                     Quoted(key_field), TextOfNames(names)));
       }
       const auto field = static_cast<size_t>(found - names.begin());
       if (std::find(key_fields_.begin(), key_fields_.end(), field) != key_fields_.end())
@@ -130,9 +164,10 @@ class CsvSource : public ImportSource {
     row_key.clear();
     for (const size_t field : key_fields_) {
       const std::string& part = fields_[field];
-      if (part.empty()) return Wrong(fmt::format("field {} of the row key is empty", field + 1));
+      if (part.empty())
+        return Wrong(fmt::format("field {} is empty, and it is a part of the row key", field + 1));
       if (part.find(kKeyDelimiter) != part.npos) {
-        return Wrong(fmt::format("field {} of the row key has a {}, which separates its fields",
+        return Wrong(fmt::format("field {} contains {}, which separates the parts of the row key",
                                  field + 1, kKeyDelimiter));
       }
       if (!row_key.empty()) row_key += kKeyDelimiter;
@@ -307,6 +342,10 @@ RowMutation MutationOf(const Schema& schema, AggregateValues aggregate_values,
 
 absl::StatusOr<std::unique_ptr<ImportSource>> OpenCsvSource(std::FILE* file, std::string name,
                                                             const CsvLayout& layout) {
+  const int first = std::getc(file);
+  std::ungetc(first, file);
+  if (first == '{')
+    return internal::InvalidArgument("{}:1: these are JSON lines: add format=jsonl", name);
   auto source = std::make_unique<CsvSource>(file, std::move(name), layout);
   STELE_RETURN_IF_ERROR(source->ReadHead());
   return source;

@@ -7,9 +7,8 @@
 
 namespace stele::cli {
 
-namespace {
+bool IsRemote(std::string_view location) { return location.starts_with("bigtable://"); }
 
-// A directory can have any name, but these are more likely mistyped locations of servers.
 absl::Status CheckLocation(std::string_view location) {
   const bool is_like_server =
       location.starts_with("bigtable:") || location.find("://") != std::string_view::npos;
@@ -19,10 +18,6 @@ absl::Status CheckLocation(std::string_view location) {
       "with this name is ./{0}",
       internal::Printable(location));
 }
-
-}  // namespace
-
-bool IsRemote(std::string_view location) { return location.starts_with("bigtable://"); }
 
 absl::StatusOr<Database> OpenLocation(std::string_view location, const DatabaseOptions& options) {
   STELE_RETURN_IF_ERROR(CheckLocation(location));

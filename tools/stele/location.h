@@ -10,6 +10,8 @@ namespace stele::cli {
 
 // True for "bigtable://...".
 bool IsRemote(std::string_view location);
+// Returns InvalidArgument for a name of a directory that is more likely a mistyped server.
+absl::Status CheckLocation(std::string_view location);
 
 // Opens a directory, "mem:", or "bigtable://PROJECT/INSTANCE[?...]". A remote location is
 // Unimplemented if the command was built without stele::remote.

@@ -101,14 +101,15 @@ std::vector<std::string> Design::tables() const {
 
 std::vector<std::string> Design::queries(std::string_view table) const {
   std::vector<std::string> names;
-  const auto found = internal::lab::FindTable(*model_, table);
+  const auto found = internal::lab::FindDesignTable(*model_, table);
   if (!found.ok()) return names;
   for (const auto& query : (*found)->queries) names.push_back(query.name);
   return names;
 }
 
 absl::StatusOr<Schema> Design::TableSchema(std::string_view table) const {
-  STELE_ASSIGN_OR_RETURN(const DesignTable* const found, internal::lab::FindTable(*model_, table));
+  STELE_ASSIGN_OR_RETURN(const DesignTable* const found,
+                         internal::lab::FindDesignTable(*model_, table));
   Schema schema = found->schema;
   schema.SetProperty(internal::lab::kDesignProperty,
                      internal::lab::TableDesignJson(*model_, *found));
@@ -118,19 +119,22 @@ absl::StatusOr<Schema> Design::TableSchema(std::string_view table) const {
 }
 
 absl::StatusOr<std::string> Design::Key(std::string_view table, const Record& record) const {
-  STELE_ASSIGN_OR_RETURN(const DesignTable* const found, internal::lab::FindTable(*model_, table));
+  STELE_ASSIGN_OR_RETURN(const DesignTable* const found,
+                         internal::lab::FindDesignTable(*model_, table));
   return internal::lab::MapKey(*found, internal::lab::MapFields(record));
 }
 
 absl::StatusOr<RowMutation> Design::Map(std::string_view table, std::string_view input,
                                         const Record& record, Timestamp time) const {
-  STELE_ASSIGN_OR_RETURN(const DesignTable* const found, internal::lab::FindTable(*model_, table));
+  STELE_ASSIGN_OR_RETURN(const DesignTable* const found,
+                         internal::lab::FindDesignTable(*model_, table));
   return internal::lab::MapRecord(*found, input, internal::lab::MapFields(record), time);
 }
 
 absl::StatusOr<std::string> Design::WrittenInput(std::string_view table,
                                                  std::string_view query) const {
-  STELE_ASSIGN_OR_RETURN(const DesignTable* const in, internal::lab::FindTable(*model_, table));
+  STELE_ASSIGN_OR_RETURN(const DesignTable* const in,
+                         internal::lab::FindDesignTable(*model_, table));
   STELE_ASSIGN_OR_RETURN(const DesignQuery* const found,
                          internal::lab::FindQuery(*model_, *in, query));
   return found->write_input;
@@ -139,7 +143,8 @@ absl::StatusOr<std::string> Design::WrittenInput(std::string_view table,
 absl::StatusOr<std::vector<ReadRequest>> Design::Read(std::string_view table,
                                                       std::string_view query,
                                                       const Record& record) const {
-  STELE_ASSIGN_OR_RETURN(const DesignTable* const in, internal::lab::FindTable(*model_, table));
+  STELE_ASSIGN_OR_RETURN(const DesignTable* const in,
+                         internal::lab::FindDesignTable(*model_, table));
   STELE_ASSIGN_OR_RETURN(const DesignQuery* const found,
                          internal::lab::FindQuery(*model_, *in, query));
   return internal::lab::RequestsOf(*in, *found, internal::lab::MapFields(record));

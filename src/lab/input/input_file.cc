@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/status.h"
@@ -78,6 +80,22 @@ class ZstdDecompressor : public Decompressor {
   bool is_complete_ = false;
 };
 
+// Formats that are often mistaken for these two.
+absl::Status CheckIsNoOtherFormat(std::string_view start, const std::string& path) {
+  static constexpr std::pair<std::string_view, std::string_view> kFormats[] = {
+      {"BZh", "bzip2"},
+      {"\xfd"
+       "7zXZ",
+       "xz"},
+      {"PK\x03\x04", "zip"}};
+  for (const auto& [magic, name] : kFormats) {
+    if (start.starts_with(magic))
+      return internal::InvalidArgument("{}: compressed with {}; gzip and zstd are read", path,
+                                       name);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 struct InputFile::Checksum {
@@ -96,8 +114,12 @@ InputFile::~InputFile() = default;
 uint64_t InputFile::checksum() const { return XXH3_64bits_digest(checksum_->state); }
 
 absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(const std::string& path, bool hashes) {
+  // The file system of databases does not follow symbolic links.
+  std::error_code error;
+  std::string target = std::filesystem::canonical(path, error).string();
+  if (error) target = path;
   STELE_ASSIGN_OR_RETURN(auto file,
-                         internal::PosixFileSystem()->Open(path, internal::OpenMode::kRead));
+                         internal::PosixFileSystem()->Open(target, internal::OpenMode::kRead));
   std::unique_ptr<InputFile> input(new InputFile(std::move(file)));
   if (hashes) input->md5_ = std::make_unique<lab::Md5>();
   STELE_RETURN_IF_ERROR(input->Fill());
@@ -114,6 +136,7 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::OpenSequential(const std::
 }
 
 absl::Status InputFile::ChooseDecompressor() {
+  STELE_RETURN_IF_ERROR(CheckIsNoOtherFormat(pending_, path()));
   if (pending_.starts_with("\x1f\x8b")) {
     STELE_ASSIGN_OR_RETURN(decompressor_, GzipDecompressor::Create());
   } else if (pending_.starts_with("\x28\xb5\x2f\xfd")) {

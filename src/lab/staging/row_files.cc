@@ -43,8 +43,7 @@ absl::StatusOr<std::string> UnescapedLine(std::string_view text) {
 // Calls `add` for each line that is not empty.
 absl::Status ForEachLine(const std::string& path,
                          const std::function<absl::Status(std::string_view)>& add) {
-  STELE_ASSIGN_OR_RETURN(
-      auto file, path == "-" ? InputFile::OpenSequential(path) : InputFile::Open(path, false));
+  STELE_ASSIGN_OR_RETURN(auto file, InputFile::OpenSequential(path));
   LineReader reader(std::move(file), kLineBytesMax, simdjson::SIMDJSON_PADDING);
   InputLine line;
   while (true) {
