@@ -261,7 +261,7 @@ TEST_F(ContractDirectoryTest, AHardLinkedCopyAndTheOriginalDoNotChangeEachOther)
       if (i % 50 == 49) ASSERT_TRUE(table.Flush().ok());
     }
     ASSERT_TRUE(table.Apply(SetOne(row_key)).ok());
-    ASSERT_TRUE(database->CreateTable("of " + row_key, Schema()).ok());
+    ASSERT_TRUE(database->CreateTable("of_" + row_key, Schema()).ok());
     ASSERT_TRUE(database->Close().ok());
   };
   MakeDatabase(Path("db"));

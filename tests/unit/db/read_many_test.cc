@@ -33,6 +33,7 @@ class ReadManyTest : public testing::Test {
     }
     EXPECT_TRUE(table.Flush().ok());
     EXPECT_TRUE(table.Compact().ok());
+    table = Table();  // a handle keeps the database open
     Reopen();
   }
 
@@ -44,6 +45,7 @@ class ReadManyTest : public testing::Test {
 
   // Empties the block cache.
   void Reopen() {
+    table_ = Table();
     database_.Drop();
     EXPECT_EQ(database_.Open(), absl::OkStatus());
     table_ = database_.database().OpenTable("t").value();
