@@ -22,9 +22,9 @@ namespace {
 std::string HolderText() {
   utsname host{};
   ::uname(&host);
-  const int64_t now = Timestamp::From(std::chrono::system_clock::now()).micros();
-  return fmt::format("pid {} on host {}, since {} (seconds since 1970)", ::getpid(), host.nodename,
-                     now / 1'000'000);
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  return fmt::format("pid {} on host {}, since {}", ::getpid(), host.nodename,
+                     Timestamp::From(now).ToString());
 }
 
 absl::Status TakeLock(Storage& storage) {

@@ -77,4 +77,11 @@ absl::StatusOr<Descriptor> OpenDirectory(std::string_view call, const Place& pla
   return fd;
 }
 
+void OpenStandardDescriptors() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    // open() returns the lowest free descriptor, which is this one.
+    if (::fcntl(descriptor, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) return;
+  }
+}
+
 }  // namespace stele::internal

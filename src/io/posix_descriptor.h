@@ -47,6 +47,10 @@ absl::StatusOr<Descriptor> OpenRegularFile(const Place& place, int flags, mode_t
 // Opens for reading; `call` is for the error message.
 absl::StatusOr<Descriptor> OpenDirectory(std::string_view call, const Place& place);
 
+// Opens /dev/null as each of the descriptors 0 to 2 that is closed. Otherwise a file of a database
+// could get it, and with it what the program prints. For the start of a program.
+void OpenStandardDescriptors();
+
 // The process's pool of read-only files.
 FilePool& PosixFilePool();
 

@@ -2,6 +2,7 @@
 // output files of failed commands, and a lock that is held for a moment.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -88,7 +89,8 @@ TEST_F(TroubleTest, TheKeyOfAnOrdinaryCsvFileCanHaveSeveralFields) {
   wrong("id,id,b\n1,2,3\n", "id", "fields 1 and 2 are both named \"id\"");
   wrong("id,a\n,2\n", "id", "the row key is empty");
   wrong("", "id", "the file is empty");
-  ExpectError({"import", "t", path, "--separator=ab"}, 2, "--separator must be one character");
+  ExpectError({"import", "t", path, "--separator=ab"}, 2,
+              "--separator must be one ASCII character, or tab, not \"ab\"");
   ExpectError({"import", "t", WriteFile("a.jsonl", ""), "--header"}, 2, "are for CSV files");
 }
 
@@ -102,6 +104,18 @@ TEST_F(TroubleTest, RecordsWithoutValuesAreCounted) {
   Output({"createtable", "bare"});
   ExpectError({"import", "bare", path, "--header"}, 1, "the table has no column family");
   ExpectError({"import", "t", path, "--db", "x"}, 2, "--db goes before the verb");
+}
+
+// Without standard output, the database's lock file would get its number.
+TEST_F(TroubleTest, ClosedStandardDescriptorsHarmNoFile) {
+  Output({"createtable", "t", "families=f"});
+  const std::string path = WriteFile("in.csv", "id,a\n1,x\n");
+  const std::string command = std::getenv("STELE_COMMAND") + (" --db " + database()) +
+                              " import t " + path + " --header <&- >&- 2>&-";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  for (const auto& entry : std::filesystem::directory_iterator(database()))
+    EXPECT_EQ(Bytes(entry.path()).find("Done importing"), std::string::npos) << entry.path();
+  EXPECT_EQ(Output({"count", "t"}), "1\n");
 }
 
 TEST_F(TroubleTest, ATimestampThatIsTooLargeIsNoValue) {

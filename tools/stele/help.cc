@@ -87,12 +87,15 @@ constexpr Command kCommands[] = {
      "  effect.\n",
      RunCopy},
     {"count", "Count rows in a table", "count TABLE [prefix=PREFIX]\n", RunCount},
-    {"createfamily", "Create a column family", "createfamily TABLE FAMILY[:GCPOLICY]\n",
+    {"createfamily", "Create a column family",
+     "createfamily TABLE FAMILY[:GCPOLICY[:TYPE]]\n\n"
+     "  GCPOLICY  see setgcpolicy; never: all cells stay\n"
+     "  TYPE      intsum, intmin, intmax or inthll, for a family of aggregates\n"
+     "  Example: stele --db DIR createfamily events hits:never:intsum\n",
      RunCreateFamily},
     {"createtable", "Create a table",
-     "createtable TABLE [families=FAMILY[:GCPOLICY],...] [splits=ROW,...]\n\n"
-     "  families  column families and their policies; see setgcpolicy. Quote policies with && or "
-     "||.\n"
+     "createtable TABLE [families=FAMILY[:GCPOLICY[:TYPE]],...] [splits=ROW,...]\n\n"
+     "  families  column families, as for createfamily. Quote policies with && or ||.\n"
      "  splits    row keys at which the new table is split\n\n"
      "  Also creates the database if there is none.\n"
      "  Example: stele --db DIR createtable events "
@@ -177,10 +180,12 @@ constexpr Command kCommands[] = {
      "import TABLE FILE [column-family=FAMILY] [batch-size=500] [timestamp=now|value-encoded]\n"
      "            [format=csv|jsonl] [aggregates=state|add]\n"
      "            [--header] [--key NAME,...] [--separator C|tab]\n\n"
-     "  FILE           CSV, or JSON lines of export (if the name ends in .jsonl, or by format=),\n"
-     "                 plain or compressed with gzip or zstd; - is standard input\n"
-     "  column-family  the family of all columns, if the CSV file has no line of families;\n"
-     "                 with --header, default: the only family of the table\n"
+     "  FILE           CSV or JSON lines of export, plain or compressed with gzip or zstd;\n"
+     "                 - is standard input\n"
+     "  format         default: jsonl if the name ends in .jsonl, .jsonl.gz or .jsonl.zst, else "
+     "csv\n"
+     "  column-family  the family of all columns. Needed if the CSV file has no line of families;\n"
+     "                 with --header, the default is the only family of the table\n"
      "  batch-size     rows per batch\n"
      "  timestamp      value-encoded: a CSV value may end in @MICROSECONDS\n"
      "  aggregates     state: values of aggregate families are states, as export writes them;\n"

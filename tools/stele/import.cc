@@ -39,7 +39,8 @@ std::string_view WithoutCompression(std::string_view path) {
 absl::StatusOr<char> ParseSeparator(const std::string& text) {
   if (text == "tab" || text == "\\t") return '\t';
   if (text.size() == 1 && text != "\"" && text != "\n" && text != "\r") return text[0];
-  return UsageError("--separator must be one character, or tab");
+  return UsageError(
+      fmt::format("--separator must be one ASCII character, or tab, not {}", Quoted(text)));
 }
 
 // Reads --header, --key and --separator.

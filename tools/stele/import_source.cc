@@ -286,9 +286,9 @@ std::optional<int64_t> NumberIn(std::string_view text) {
 
 absl::Status CheckAdded(ValueType type, const ImportCell& cell) {
   if (type == ValueType::kHll || NumberIn(cell.value).has_value()) return absl::OkStatus();
-  return internal::InvalidArgument("{}:{} is a counter, and \"{}\" is not a whole number",
-                                   cell.family, Quoted(cell.qualifier),
-                                   internal::Printable(cell.value));
+  return internal::InvalidArgument(
+      "{}:{} is an aggregate of numbers, and \"{}\" is not a whole number of 64 bits", cell.family,
+      Quoted(cell.qualifier), internal::Printable(cell.value));
 }
 
 absl::Status CheckState(ValueType type, const ImportCell& cell) {

@@ -2,9 +2,6 @@
 //
 // Errors:    One line on standard error that begins with "stele: ". The exit status is 1, or 2 for
 //            wrong usage. It is 3 if the command succeeded and left records out, or has findings.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -18,6 +15,7 @@
 #include "base/status.h"
 #include "command.h"
 #include "help_text.h"
+#include "io/posix_descriptor.h"
 
 namespace stele::cli {
 namespace {
@@ -170,16 +168,8 @@ absl::Status RunVerb(Session& session, const std::vector<std::string>& words) {
   return command->run(session, {words.begin() + WordCount(*command), words.end()});
 }
 
-// Opens standard descriptors that are closed. A file of the database would get them otherwise, and
-// with it what is printed.
-void OpenStandardDescriptors() {
-  for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
-    if (::fcntl(descriptor, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
-  }
-}
-
 int Main(int argc, char** argv) {
-  OpenStandardDescriptors();
+  internal::OpenStandardDescriptors();
   GlobalOptions options;
   if (const char* database = std::getenv("STELE_DB")) options.database = database;
   const auto words = TakeFlags(std::vector<std::string>(argv + 1, argv + argc), options);

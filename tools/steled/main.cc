@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
+#include "io/posix_descriptor.h"
 #include "steled/base/errors.h"
 #include "steled/base/log.h"
 #include "steled/flags.h"
@@ -67,6 +68,7 @@ void ServeUntilStopped(const sigset_t& signals, const Flags& flags, Server* serv
 }
 
 int Main(const std::vector<std::string>& args) {
+  internal::OpenStandardDescriptors();
   const absl::StatusOr<Flags> flags = ParseFlags(args, ProcessEnvironment(), VariableNames());
   if (!flags.ok()) {
     std::fputs(fmt::format("steled: {}\n", TextOf(flags.status())).c_str(), stderr);
