@@ -51,8 +51,9 @@ bool IsInside(const std::string& directory, const std::string& output) {
 absl::Status CheckReplaces(const std::string& output, const std::string& input) {
   std::error_code error;
   if (std::filesystem::equivalent(output, input, error))
-    return InvalidArgument("{} is read by this command and would be replaced: name another one",
-                           Printable(output, kShownBytesMax));
+    return InvalidArgument(
+        "{} is read by this command and would be replaced: write to another file",
+        Printable(output, kShownBytesMax));
   if (!IsInside(input, output)) return absl::OkStatus();
   return InvalidArgument("{} is inside {}, which this command uses: name a file elsewhere",
                          Printable(output, kShownBytesMax), Printable(input, kShownBytesMax));

@@ -53,7 +53,7 @@ TEST_F(TroubleTest, ADatabaseInMemoryWarnsThatNothingIsKept) {
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_NE(result.err.find("mem: keeps nothing after this command"), std::string::npos);
   EXPECT_EQ(RunPlain({"--db", "mem:", "ls"}).err,
-            "stele: mem: is empty at the start of each command\n");
+            "stele: mem: has no table at the start of a command; --db DIRECTORY keeps tables\n");
 }
 
 TEST_F(TroubleTest, AnOrdinaryCsvFileIsImported) {

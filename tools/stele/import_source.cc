@@ -388,8 +388,8 @@ absl::Status CheckRow(const Schema& schema, AggregateValues aggregate_values,
     if (micros < 0 ||
         (schema.granularity() == TimestampGranularity::kMillis && micros % 1000 != 0)) {
       return internal::InvalidArgument(
-          "the timestamp {} of {}:{} is not a non-negative multiple of 1000 microseconds", micros,
-          cell.family, Quoted(cell.qualifier));
+          "the timestamp {} of {}:{} must be a multiple of 1000 microseconds, and not negative",
+          micros, cell.family, Quoted(cell.qualifier));
     }
   }
   return absl::OkStatus();

@@ -103,7 +103,8 @@ absl::StatusOr<Database> Session::Open(Access access) {
   if (!database.ok()) {
     if (database.status().code() == absl::StatusCode::kNotFound) {
       if (options_.database == "mem:")
-        return internal::NotFound("mem: is empty at the start of each command");
+        return internal::NotFound(
+            "mem: has no table at the start of a command; --db DIRECTORY keeps tables");
       return internal::NotFound(
           "{} contains no database; \"stele --db {} createtable TABLE\" creates one",
           options_.database, options_.database);

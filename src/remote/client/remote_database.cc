@@ -141,7 +141,7 @@ absl::Status RemoteDatabase::Checkpoint(std::string_view /*directory*/,
                                         const CheckpointOptions& /*options*/) {
   STELE_RETURN_IF_ERROR(connection_->CheckOpen());
   return Unimplemented(
-      "checkpoints: the server owns the files; copy the tables, or make a backup on the server");
+      "the server owns the files; copy the tables, or make a backup on the server");
 }
 
 absl::StatusOr<VerifyReport> RemoteDatabase::Verify() {
