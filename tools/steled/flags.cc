@@ -353,7 +353,8 @@ std::string HelpText() {
       "Each flag can also be set by a variable: --memory-budget 1GiB is STELED_MEMORY_BUDGET=1GiB. "
       "The command line wins.\n"
       "When the server is ready, it prints \"listening on ADDRESS\". SIGTERM, SIGINT and\n"
-      "SIGQUIT shut it down cleanly. Set BIGTABLE_EMULATOR_HOST=HOST:PORT for the clients.\n";
+      "SIGQUIT shut it down cleanly; SIGUSR1 states that the machine's clock is right.\n"
+      "Set BIGTABLE_EMULATOR_HOST=HOST:PORT for the clients.\n";
   return text;
 }
 

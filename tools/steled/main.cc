@@ -51,15 +51,28 @@ void Reload(const Flags& flags, Server* server) {
                                  : "SIGHUP: nothing to reload without --tls-cert");
 }
 
+void ConfirmClock(Server* server) {
+  const absl::Status confirmed = server->ConfirmClock();
+  if (!confirmed.ok())
+    return Log(LogLevel::kError,
+               fmt::format("SIGUSR1: the clock was not confirmed: {}", TextOf(confirmed)));
+  Log(LogLevel::kInfo, "SIGUSR1: the clock is confirmed");
+}
+
 // "SIGTERM" for SIGTERM.
 std::string NameOf(int signal) { return fmt::format("SIG{}", sigabbrev_np(signal)); }
 
-// Returns after SIGTERM, SIGINT or SIGQUIT. SIGHUP reloads the TLS files.
+// Returns after SIGTERM, SIGINT or SIGQUIT. SIGHUP reloads the TLS files, and SIGUSR1 confirms the
+// clock.
 void ServeUntilStopped(const sigset_t& signals, const Flags& flags, Server* server) {
   const std::string serving = fmt::format("serving {} on {}", flags.database, server->address());
   NotifyReady(serving);
   int received = 0;
-  while (sigwait(&signals, &received) == 0 && received == SIGHUP) {
+  while (sigwait(&signals, &received) == 0 && (received == SIGHUP || received == SIGUSR1)) {
+    if (received == SIGUSR1) {
+      ConfirmClock(server);
+      continue;
+    }
     NotifyReloading();
     Reload(flags, server);
     NotifyReady(serving);
@@ -85,7 +98,7 @@ int Main(const std::vector<std::string>& args) {
   UseLogFormat(flags->log_format);
   // A write to a closed pipe must return an error and not end the process. The other
   // signals have no meaning here, and would end it at once.
-  for (const int signal : {SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM}) std::signal(signal, SIG_IGN);
+  for (const int signal : {SIGPIPE, SIGUSR2, SIGALRM}) std::signal(signal, SIG_IGN);
   // Debian's Abseil checks for deadlocks at every lock unless a program switches it off.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   // Protobuf would write errors in requests to standard error; the client gets them in the
@@ -94,7 +107,7 @@ int Main(const std::vector<std::string>& args) {
   // Before any other thread exists, so that this thread receives the signals.
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, SIGQUIT, SIGHUP}) sigaddset(&signals, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(*flags);
   if (!server.ok()) return Fail("the server cannot start", server.status());

@@ -58,6 +58,8 @@ class Server {
   // Reloads the TLS files, for connections from now on. Returns false if the server has no TLS. An
   // error changes nothing.
   absl::StatusOr<bool> ReloadTls(const Flags& flags);
+  // States that the machine's clock is right now. See Database::ConfirmClock.
+  absl::Status ConfirmClock() { return database_.ConfirmClock(); }
   // Accepts no more calls, gives running ones `grace` to end, stops the others, and closes the
   // database. Returns the result of closing it.
   absl::Status Stop(std::chrono::milliseconds grace);

@@ -2,6 +2,7 @@
 // its metrics.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <memory>
 #include <string>
 
@@ -37,6 +38,24 @@ TEST(ClockProblem, IsLoggedAndShown) {
     if (!is_confirmed) EXPECT_NE(server.NextLineWith("warning: the clock is not trusted"), "");
     EXPECT_EQ(server.Terminate(), 0);
   }
+}
+
+TEST(ClockProblem, ASignalConfirmsTheClock) {
+  const ScratchDirectory directory;
+  const std::string path = directory.path() + "/db";
+  {
+    const auto future = std::make_shared<ManualClock>(Timestamp::FromMillis(4'070'908'800'000));
+    absl::StatusOr<Database> database = Database::Open(path, {.clock = future});
+    ASSERT_TRUE(database.ok()) << database.status();
+    ASSERT_TRUE(database->Close().ok());
+  }
+  LoggedServer server(path, {"--durability=process", "--metrics=127.0.0.1:0"});
+  const std::string metrics = server.process().metrics_address();
+  EXPECT_EQ(MetricOf(metrics, "stele_clock_not_trusted"), 1);
+  EXPECT_EQ(kill(server.process().pid(), SIGUSR1), 0);
+  EXPECT_NE(server.NextLineWith("SIGUSR1: the clock is confirmed"), "");
+  EXPECT_EQ(MetricOf(metrics, "stele_clock_not_trusted"), 0);
+  EXPECT_EQ(server.Terminate(), 0);
 }
 
 }  // namespace
