@@ -225,8 +225,9 @@ class Http2Transport final : public Transport {
       ServedCall call(connection, std::move(stream));
       RefusalCause cause{};
       if (const absl::Status admitted = Admit(call, &cause); !admitted.ok()) {
-        call.Finish(admitted);
+        // Before the client gets the status, and looks at the metrics.
         host_.OnRefused({call.path(), call.peer(), admitted.code(), cause});
+        call.Finish(admitted);
       } else if (!first.has_value()) {
         first.emplace(std::move(call));
       } else {
