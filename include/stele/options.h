@@ -167,11 +167,12 @@ struct WriteOptions {
   // Like `stop`, but with DeadlineExceeded after this time. Not set: never.
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
 
-  // Called by CheckAndMutateRow and ReadModifyWriteRow before a value of 64 KiB or more is read
-  // from a file, and before such values are copied for the result and the log, with the number of
-  // bytes, on the calling thread. An error ends the write with that status. A server can so bound
-  // the memory of all its calls. Must not use the database. Null: not called. Remote databases do
-  // not call it.
+  // CheckAndMutateRow and ReadModifyWriteRow call this before they read a value of 64 KiB or more
+  // from a file. ReadModifyWriteRow also calls it before it copies such values, for the result and
+  // for the log. The argument is the number of bytes. It is called on the calling thread, and must
+  // not use the database. An error ends the write with that status, and nothing is written. A
+  // server can so bound the memory of all its calls. Null: not called. Remote databases do not call
+  // it.
   std::function<absl::Status(uint64_t bytes)> reserve_large_value = nullptr;
 
   // Who asks: a text in the trace that is recorded (Database::StartTrace). At most 32 bytes.

@@ -15,11 +15,11 @@ namespace {
 
 using Parts = ConditionalWrites::Parts;
 
-// Copies of such values are announced to WriteOptions::reserve_large_value.
+// WriteOptions::reserve_large_value is asked for copies of such values.
 constexpr size_t kReservedValueBytes = size_t{64} << 10;
 
-// The options of a write for its attempts. An attempt frees what the one before has read, so only
-// what exceeds the earlier attempts is announced to reserve_large_value.
+// The options of a write for its attempts. Each attempt frees the values of the one before. So
+// reserve_large_value is asked only for the bytes beyond the largest attempt so far.
 class AttemptOptions {
  public:
   explicit AttemptOptions(const WriteOptions& options) : options_(options) {
@@ -34,12 +34,19 @@ class AttemptOptions {
     attempt_bytes_ = 0;
     return own_.has_value() ? *own_ : options_;
   }
+  // Returns the result of an attempt for WriteAdmission, which repeats the write after some errors.
+  // A refusal of the caller's ends the write.
+  absl::Status Result(const absl::Status& attempt) const {
+    return refusal_.ok() ? attempt : Cancelled("reserve_large_value refused");
+  }
+  const absl::Status& refusal() const { return refusal_; }
 
  private:
   absl::Status Reserve(uint64_t bytes) {
     attempt_bytes_ += bytes;
     if (attempt_bytes_ <= reserved_bytes_) return absl::OkStatus();
-    STELE_RETURN_IF_ERROR(options_.reserve_large_value(attempt_bytes_ - reserved_bytes_));
+    refusal_ = options_.reserve_large_value(attempt_bytes_ - reserved_bytes_);
+    STELE_RETURN_IF_ERROR(refusal_);
     reserved_bytes_ = attempt_bytes_;
     return absl::OkStatus();
   }
@@ -48,6 +55,7 @@ class AttemptOptions {
   std::optional<WriteOptions> own_;
   uint64_t attempt_bytes_ = 0;
   uint64_t reserved_bytes_ = 0;
+  absl::Status refusal_;
 };
 
 // A row as read, and the condition that it has not changed at the commit.
@@ -245,7 +253,7 @@ class RowModifier {
   ChangedColumns columns_;
 };
 
-// Announces the copies of large values for the row and the mutation.
+// Asks reserve_large_value for the two copies of each large value: in the row and in the mutation.
 absl::Status ReserveCopies(const ChangedColumns& columns, const WriteOptions& options) {
   if (options.reserve_large_value == nullptr) return absl::OkStatus();
   uint64_t bytes = 0;
@@ -353,9 +361,11 @@ absl::StatusOr<MutationBranch> ConditionalWrites::CheckAndMutate(
   const auto attempt = [&](AttemptMode mode) {
     branch = TryCheckAndMutate(parts_, mode, table_id, row_key, predicate, mutations,
                                attempt_options.Begin());
-    return branch.status();
+    return attempt_options.Result(branch.status());
   };
-  STELE_RETURN_IF_ERROR(parts_.admission->Attempt(bytes, options, attempt, frees_space));
+  const absl::Status status = parts_.admission->Attempt(bytes, options, attempt, frees_space);
+  STELE_RETURN_IF_ERROR(attempt_options.refusal());
+  STELE_RETURN_IF_ERROR(status);
   return branch;
 }
 
@@ -369,11 +379,14 @@ absl::StatusOr<Row> ConditionalWrites::ReadModifyWrite(uint32_t table_id, std::s
   absl::StatusOr<std::optional<Row>> row = std::nullopt;
   AttemptOptions attempt_options(options);
   while (!row->has_value()) {
-    STELE_RETURN_IF_ERROR(parts_.admission->Attempt(bytes, options, [&](AttemptMode mode) {
+    const auto attempt = [&](AttemptMode mode) {
       row = TryReadModifyWrite(parts_, mode, table_id, row_key, rules, attempt_options.Begin(),
                                &bytes);
-      return row.status();
-    }));
+      return attempt_options.Result(row.status());
+    };
+    const absl::Status status = parts_.admission->Attempt(bytes, options, attempt);
+    STELE_RETURN_IF_ERROR(attempt_options.refusal());
+    STELE_RETURN_IF_ERROR(status);
   }
   return **std::move(row);
 }

@@ -116,6 +116,18 @@ TEST_F(ReserveLargeValueTest, ConditionalWritesAskAndAnErrorLeavesTheRow) {
     EXPECT_TRUE(absl::IsUnavailable(refused)) << most << refused;
     EXPECT_EQ(table_.ReadRow("r").value()->cells().front().value().size(), 100'000u);
   }
+  // An error that the engine itself would repeat the write after.
+  int asked_count = 0;
+  for (const absl::Status& refusal :
+       {absl::AbortedError("no memory"), absl::ResourceExhaustedError("no memory")}) {
+    asked_count = 0;
+    const WriteOptions refusing{.reserve_large_value = [&](uint64_t) {
+      ++asked_count;
+      return refusal;
+    }};
+    EXPECT_EQ(table_.ReadModifyWriteRow("r", rules, refusing).status(), refusal);
+    EXPECT_EQ(asked_count, 1);
+  }
   bytes_max = 300'002;
   bytes_asked = 0;
   EXPECT_TRUE(table_.ReadModifyWriteRow("r", rules, options).ok());
