@@ -119,6 +119,7 @@ grpc::Status BulkWriter::TryOnce(RemoteCall* call, std::vector<Entry>* entries) 
   std::vector<std::optional<grpc::Status>> answers(entries->size());
   wire::MutateRowsResponse message;
   while (stream->Read(&message)) {
+    connection_.NoteResponse();
     for (const wire::MutateRowsResponse::Entry& answer : message.entries()) {
       if (answer.index() < 0 || static_cast<size_t>(answer.index()) >= answers.size()) continue;
       answers[static_cast<size_t>(answer.index())] = grpc::Status(

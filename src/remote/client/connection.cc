@@ -49,6 +49,12 @@ bool IsConnectFailure(const grpc::Status& failed) {
          message.find("DNS resolution failed") != std::string::npos;
 }
 
+// True if the error is a server's. Without a server gRPC itself makes the others.
+bool IsResponse(const grpc::Status& failed) {
+  return failed.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED &&
+         failed.error_code() != grpc::StatusCode::CANCELLED && !IsConnectFailure(failed);
+}
+
 std::shared_ptr<grpc::Channel> OpenChannel(const RemoteLocation& location,
                                            const std::string& endpoint) {
   grpc::ChannelArguments arguments;
@@ -57,7 +63,7 @@ std::shared_ptr<grpc::Channel> OpenChannel(const RemoteLocation& location,
   arguments.SetMaxSendMessageSize(-1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMillisMin);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMillisMax);
-  // Despite its name, the time of one attempt.
+  // gRPC also takes this argument for the longest time of one attempt to connect.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMillisMax);
   // Separate connections for each database: closing one must not affect another.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -120,7 +126,6 @@ RemoteCall::RemoteCall(const RemoteConnection* connection, std::string_view what
       progress_at_(connection->waiter().Now()) {}
 
 void RemoteCall::Progress() {
-  connection_.NoteResponse();
   failures_ = 0;
   backoff_.Reset();
   progress_at_ = connection_.waiter().Now();
@@ -151,6 +156,7 @@ absl::Status RemoteCall::Failure(const grpc::Status& failed) const {
 
 absl::Status RemoteCall::PauseAfter(const grpc::Status& failed, bool repeatable) {
   ++failures_;
+  if (IsResponse(failed)) connection_.NoteResponse();
   STELE_RETURN_IF_ERROR(Ended());
   if (!repeatable || !IsTransient(failed)) return Failure(failed);
   const SteadyClock::time_point next = connection_.waiter().Now() + backoff_.Next();

@@ -37,8 +37,8 @@ inline constexpr std::chrono::seconds kAdminAttempt{300};
 // How long a write that is only safe because of its token may be retried. Servers remember tokens
 // for 15 minutes; the difference allows for attempts in progress and for different clocks.
 inline constexpr std::chrono::minutes kTokenRepeat{12};
-// How long calls are retried if no server has responded yet and none can be connected to. Such a
-// location is more often wrong than early.
+// How long calls are retried if no server has responded yet and no connection can be made. The
+// location is then probably wrong.
 inline constexpr std::chrono::seconds kFirstConnection{10};
 
 class RemoteConnection {

@@ -127,6 +127,7 @@ bool RemoteRowSource::ReadMessage() {
     message_.Clear();
     return FinishStream();
   }
+  connection_->NoteResponse();
   if (message_.last_scanned_row_key().empty()) return true;
   if (absl::Status status = merger_.SkipTo(message_.last_scanned_row_key()); !status.ok())
     return Fail(std::move(status));
@@ -140,6 +141,7 @@ bool RemoteRowSource::FinishStream() {
   stream_.reset();
   if (finished.ok()) {
     if (absl::Status status = merger_.EndStream(); !status.ok()) return Fail(std::move(status));
+    connection_->NoteResponse();
     call_.Progress();
     ranges_ = std::move(later_);
     later_.clear();
