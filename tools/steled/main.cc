@@ -97,7 +97,7 @@ int Main(const std::vector<std::string>& args) {
   }
   UseLogFormat(flags->log_format);
   // A write to a closed pipe must return an error and not end the process. The other
-  // signals have no meaning here, and would end it at once.
+  // signals are not used, but would end it by default.
   for (const int signal : {SIGPIPE, SIGUSR2, SIGALRM}) std::signal(signal, SIG_IGN);
   // Debian's Abseil checks for deadlocks at every lock unless a program switches it off.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);

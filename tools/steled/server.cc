@@ -183,8 +183,8 @@ std::string Server::ClockProblem() const {
   if (clock.is_trusted) return "";
   return fmt::format(
       "the clock is not trusted: it says {}, and cells and backups are removed by their age only "
-      "up to {}; set it if it is wrong; if it is right, send SIGUSR1, or wait: it is trusted after "
-      "ten minutes without a leap",
+      "up to {}; if it is wrong, set it; if it is correct, send SIGUSR1, or wait ten minutes "
+      "without a leap",
       clock.now.ToString(), clock.collection_time.ToString());
 }
 

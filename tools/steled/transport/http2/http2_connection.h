@@ -101,8 +101,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void AwaitAnnounced(std::chrono::steady_clock::time_point end);
   // Also ends calls that wait for a message of their client.
   void Drain();
-  // Ends requests that are not complete with UNAVAILABLE: their clients know that they had no
-  // effect.
+  // Answers incomplete requests with UNAVAILABLE. They had no effect.
   void RefuseIncomplete();
   // Ends requests that have received almost nothing since `since`, and incomplete requests that
   // began before `begun_since`, and releases their memory.

@@ -150,9 +150,17 @@ bool Http2Connection::CanReceive(const Http2Stream& stream) const {
 }
 
 void Http2Connection::Pause(Http2Stream* stream, PauseKind kind) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stream->takes_stream) ReleaseHandled(stream);
+    stream->pause = kind;
+    // As in Drain, for a call that was running then.
+    const bool is_ending = is_drained_ && kind == PauseKind::kForMessage;
+    if (!is_ending) return ResumeIfDue(stream);
+    stream->is_ending = true;
+  }
+  stream->stop.request_stop();
   const std::lock_guard lock(mutex_);
-  if (stream->takes_stream) ReleaseHandled(stream);
-  stream->pause = kind;
   ResumeIfDue(stream);
 }
 

@@ -14,6 +14,11 @@ uint32_t UnreadCode(const Http2Stream& stream) {
   return stream.has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM;
 }
 
+// True if it holds memory that others need while memory is scarce.
+bool IsCharged(const Http2Stream& stream) {
+  return stream.unsent_charge > 0 || stream.answer_bytes > 0;
+}
+
 }  // namespace
 
 void Http2Connection::GiveUpStalled(std::chrono::steady_clock::time_point since,
@@ -51,7 +56,7 @@ bool Http2Connection::EndUnread(const Cutoffs& cutoffs) {
     if (has_moved || unsent > stream->unsent_at_mark) {
       stream->unsent_at_mark = unsent;
       stream->unsent_mark = now;
-    } else if (stream->unsent_mark < cutoffs.unread_since &&
+    } else if (stream->unsent_mark < (IsCharged(*stream) ? cutoffs.unread_since : cutoffs.since) &&
                !std::exchange(stream->is_given_up, true)) {
       nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, UnreadCode(*stream));
       are_some = true;

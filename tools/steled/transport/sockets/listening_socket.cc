@@ -128,17 +128,21 @@ class PathLock {
   bool TryLock() {
     constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
     descriptor_ = open(path_.c_str(), kFlags | O_CREAT | O_EXCL, 0600);
-    is_created_ = descriptor_ >= 0;
-    if (descriptor_ < 0) descriptor_ = open(path_.c_str(), kFlags);
     error_ = errno;
+    // Stays true if another process locks it first.
+    is_created_ = is_created_ || descriptor_ >= 0;
+    if (descriptor_ < 0 && error_ == EEXIST) {
+      descriptor_ = open(path_.c_str(), kFlags);
+      // After ENOENT, the last owner removed the file meanwhile.
+      error_ = descriptor_ < 0 && errno == ENOENT ? EWOULDBLOCK : errno;
+    }
     if (descriptor_ < 0) return Fail();
     const bool is_locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
-    error_ = is_locked ? ENOENT : errno;
+    error_ = is_locked ? EWOULDBLOCK : errno;
     return (is_locked && IsCurrent()) || Fail();
   }
-  // After ENOENT, the last owner removed the file meanwhile.
   bool Fail() {
-    if (error_ == ENOENT || error_ == EINTR) error_ = EWOULDBLOCK;
+    if (error_ == EINTR) error_ = EWOULDBLOCK;
     Unlock();
     return false;
   }
