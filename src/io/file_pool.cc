@@ -29,7 +29,7 @@ class FilePool::PooledFile final : public File {
     Return();
     return got;
   }
-  // A file that was closed is not opened for a hint.
+  // Does nothing if the pool has closed the file: a hint is not worth a call of open().
   void StartRead(uint64_t offset, uint64_t bytes) const override {
     if (!TakeOpen()) return;
     file_->StartRead(offset, bytes);

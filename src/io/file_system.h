@@ -32,8 +32,8 @@ class File {
   // Reads up to `bytes` bytes at `offset` into `out`. Returns the number of bytes read, which is
   // less only at the end of the file.
   virtual absl::StatusOr<size_t> Read(uint64_t offset, size_t bytes, char* out) const = 0;
-  // Starts to read the bytes into the operating system's cache, and does not wait. Does nothing if
-  // the first of them is there already, or if the system cannot do it.
+  // A hint: starts to read the bytes into the operating system's cache, and does not wait. Does
+  // nothing if the first byte is there already, or if the system does not support it.
   virtual void StartRead(uint64_t /*offset*/, uint64_t /*bytes*/) const {}
   // Writes all of `bytes` at `offset`. The file grows as needed; a gap reads as zeros.
   virtual absl::Status Write(uint64_t offset, std::string_view bytes) = 0;
@@ -69,7 +69,7 @@ enum class FileKind { kFile, kDirectory, kOther };
 struct FileInfo {
   FileKind kind = FileKind::kFile;
   uint64_t bytes = 0;
-  uint64_t links = 1;  // the names of a file; more than one: another directory may have it, too
+  uint64_t links = 1;  // hard links; above 1, another directory may contain the same file
 };
 
 class FileSystem {

@@ -48,7 +48,8 @@ absl::StatusOr<Descriptor> OpenRegularFile(const Place& place, int flags, mode_t
 absl::StatusOr<Descriptor> OpenDirectory(std::string_view call, const Place& place);
 
 // Opens /dev/null as each of the descriptors 0 to 2 that is closed. Otherwise a file of a database
-// could get it, and with it what the program prints. For the start of a program.
+// could get descriptor 1 or 2, and the program's output would be written into it. For the start of
+// a program.
 void OpenStandardDescriptors();
 
 // The process's pool of read-only files.

@@ -39,7 +39,7 @@ size_t TabletIndexOf(const TableView& table, std::string_view row_key);
 // Starts to read the row from its files, and does not wait. For a caller that reads other rows
 // first. `options` are those of its read; only_row is not used.
 void StartReadOfRow(const TableView& table, std::string_view row_key, const ChainOptions& options);
-// The number of rows whose reads such a caller starts at a time.
+// How many rows ahead such a caller starts reads.
 inline constexpr size_t kRowsStartedMax = 64;
 
 // The sources of one row. Most missing rows have none. So a read first finds the sources, and then

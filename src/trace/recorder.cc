@@ -38,6 +38,10 @@ std::string& BytesOfThread() {
   return bytes;
 }
 
+void ReleaseLarge(std::string* bytes) {
+  if (bytes->size() > kTraceBlockBytes) std::string().swap(*bytes);
+}
+
 }  // namespace
 
 Recorder::~Recorder() { Stop().status().IgnoreError(); }
@@ -146,7 +150,7 @@ void Recorder::Add(uint64_t recording, const TraceRecord& record) {
   std::string& bytes = BytesOfThread();
   AppendTraceRecord(record, &bytes);
   AddBytes(recording, bytes);
-  if (bytes.size() > kTraceBlockBytes) std::string().swap(bytes);
+  ReleaseLarge(&bytes);
 }
 
 void Recorder::Add(uint64_t recording, const PointReadRecord& record) {
@@ -154,6 +158,7 @@ void Recorder::Add(uint64_t recording, const PointReadRecord& record) {
   std::string& bytes = BytesOfThread();
   AppendPointRead(record, &bytes);
   AddBytes(recording, bytes);
+  ReleaseLarge(&bytes);
 }
 
 void Recorder::AddBytes(uint64_t recording, std::string_view bytes) {

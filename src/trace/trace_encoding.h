@@ -23,8 +23,8 @@ struct ReturnedCounts {
   uint64_t bytes = 0;
 };
 
-// A get with the members that a call of the API sets, as views. A cached get takes so little time
-// that the members of a TraceRecord would be a large part of it.
+// A get with the members that a call of the API sets, as views. Building a TraceRecord would
+// take a large part of the time of a cached get.
 struct PointReadRecord {
   int64_t micros = 0;
   std::string_view table;

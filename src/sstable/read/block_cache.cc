@@ -54,6 +54,12 @@ class BlockCache::Shard {
     return place.block;
   }
 
+  Block Peek(uint64_t cache_id, uint64_t offset) {
+    MutexLock lock(mutex_);
+    const auto it = places_.find({cache_id, offset});
+    return it == places_.end() ? nullptr : it->second.block;
+  }
+
   void Insert(uint64_t cache_id, uint64_t offset, Block block) {
     absl::InlinedVector<Block, 2> evicted;  // freed after the lock is released
     MutexLock lock(mutex_);
@@ -284,6 +290,10 @@ std::shared_ptr<const CachedBlock> BlockCache::Find(uint64_t cache_id, uint64_t 
   auto block = ShardOf(cache_id, offset).Find(cache_id, offset);
   (block != nullptr ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
   return block;
+}
+
+std::shared_ptr<const CachedBlock> BlockCache::Peek(uint64_t cache_id, uint64_t offset) {
+  return ShardOf(cache_id, offset).Peek(cache_id, offset);
 }
 
 void BlockCache::Insert(uint64_t cache_id, uint64_t offset,

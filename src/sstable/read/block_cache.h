@@ -37,6 +37,8 @@ class BlockCache final : private Shrinkable {
   ~BlockCache() override;
   uint64_t NewCacheId();  // for one open file
   std::shared_ptr<const CachedBlock> Find(uint64_t cache_id, uint64_t offset);
+  // Like Find, but this is no use of the block, and no hit or miss.
+  std::shared_ptr<const CachedBlock> Peek(uint64_t cache_id, uint64_t offset);
   void Insert(uint64_t cache_id, uint64_t offset, std::shared_ptr<const CachedBlock> block);
   void Erase(uint64_t cache_id);  // removes all blocks of one file, when it is deleted
   size_t bytes() const;

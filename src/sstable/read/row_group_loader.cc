@@ -59,7 +59,10 @@ RowGroupLoader::GroupPointer RowGroupLoader::FindCached(size_t group_index) cons
 }
 
 void RowGroupLoader::StartRead(size_t group_index, std::string_view row_key) const {
-  const GroupPointer group = FindCached(group_index);
+  const GroupPointer group = table_.cache == nullptr
+                                 ? nullptr
+                                 : std::static_pointer_cast<const RowGroup>(
+                                       table_.cache->Peek(table_.cache_id, CacheKey(group_index)));
   if (group != nullptr) {
     const uint32_t row = group->keys().LowerBound(row_key);
     if (row == group->row_count() || group->HasRow(row, options_.families)) return;

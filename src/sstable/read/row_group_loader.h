@@ -46,8 +46,8 @@ class RowGroupLoader {
   // reverse to the row after it.
   absl::StatusOr<GroupPointer> LoadRow(size_t group_index, std::string_view bound,
                                        Direction direction, uint32_t* row);
-  // Starts to read what LoadRow will need from the file, and does not wait. Does nothing if the
-  // cache has the row.
+  // Starts to read the wanted blocks of the group, up to 64 KiB from its start, and does not wait.
+  // LoadRow needs these. Does nothing if the cache has the row.
   void StartRead(size_t group_index, std::string_view row_key) const;
   // A caller that will load every group that ends at or before `end_offset`, and none after it,
   // lets the loader read them together.
