@@ -57,10 +57,10 @@ struct FamilyStats {
 // rows, cells, bytes_logical and the families include memtables.
 struct TableStats {
   uint64_t rows = 0;  // estimate: a row in several SSTables or memtables counts in each
-  // Those of the families, row tombstones, and cells of dropped families.
+  // Cells of all families, including dropped ones, and row tombstones.
   uint64_t cells = 0;
-  uint64_t memtable_cells = 0;  // those of `cells` that are in memtables and in no tablet
-  // Of the families, dropped families and row keys, before compression.
+  uint64_t memtable_cells = 0;  // those of `cells` that are in memtables, and so in no tablet
+  // Bytes of all families, including dropped ones, and of row keys, before compression.
   uint64_t bytes_logical = 0;
   uint64_t bytes_on_disk = 0;
   size_t files = 0;     // SSTables; one shared by several tablets counts once

@@ -47,6 +47,22 @@ void AddFamilies(const TableDefinition& definition, const SstableSummary& summar
   }
 }
 
+// Divides the cells of a file among its tablets by their bytes. Nothing is lost by rounding.
+struct CellsLeft {
+  CellsLeft(uint64_t file_cells, uint64_t file_bytes) : cells(file_cells), bytes(file_bytes) {}
+
+  uint64_t Take(uint64_t part_bytes) {
+    part_bytes = std::min(part_bytes, bytes);
+    const uint64_t part = bytes == 0 ? 0 : cells * part_bytes / bytes;
+    cells -= part;
+    bytes -= part_bytes;
+    return part;
+  }
+
+  uint64_t cells;
+  uint64_t bytes;
+};
+
 void AddFamilies(const TableDefinition& definition, const Memtable& memtable,
                  std::map<std::string, FamilyStats>* families) {
   for (uint32_t i = 1; i <= memtable.family_ids().size(); ++i) {
@@ -69,6 +85,7 @@ TableStats StatsOf(const TableView& table) {
        ++family_index)
     families[table.definition().families[family_index].name] = {};
   std::set<uint64_t> counted;
+  std::map<uint64_t, CellsLeft> left;
   StoredParts stored_parts;
   for (const ViewTablet& tablet : table.tablets) {
     TabletStats tablet_stats{.start = tablet.range.start, .end = tablet.range.end};
@@ -81,9 +98,10 @@ TableStats StatsOf(const TableView& table) {
       const SstableFile& file = *reference.reference.file;
       const uint64_t bytes = SharedBytes(reference, &stored_parts);
       tablet_stats.bytes_on_disk += bytes;
-      const uint64_t whole = std::max<uint64_t>(1, file.summary.file_bytes);
+      const auto [cells_left, is_new] =
+          left.try_emplace(file.number, file.summary.cells, file.summary.file_bytes);
       tablet_stats.cells +=
-          reference.narrowed ? file.summary.cells * bytes / whole : file.summary.cells;
+          reference.narrowed ? cells_left->second.Take(bytes) : file.summary.cells;
       in_tablet.insert(file.number);
       if (!counted.insert(file.number).second) continue;
       stats.rows += file.summary.rows;
