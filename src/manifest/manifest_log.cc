@@ -204,8 +204,8 @@ absl::Status ManifestLog::State::LeaveSharedFile() {
     STELE_RETURN_IF_ERROR(Switch(*version_));
     if (header_.number == number) {
       return ResourceExhausted(
-          "{}: a copy of the database made with hard links has it, too, and a new manifest could "
-          "not be written; free disk space",
+          "{}: it is shared with a hard-linked copy of the database, and a new manifest could not "
+          "be written; free disk space, and see whether the directory can be written to",
           path);
     }
   }

@@ -11,8 +11,8 @@
 //            must be kept.
 // Growth:    at a certain size (ManifestOptions) Append begins a new manifest with a snapshot edit
 //            and switches CURRENT. If it cannot, the old manifest continues.
-// Sharing:   a copy of the database made with hard links has the same manifest. The first Append or
-//            Close then begins a new one, or fails with ResourceExhausted.
+// Sharing:   a hard-linked copy of the database shares the manifest file. The first Append or Close
+//            then switches to a new file, or fails with ResourceExhausted.
 // Recovery:  continues in the existing manifest, so that it works on a full disk. If the manifest
 //            does not end with the mark of Close, its last edit may be only in the page cache.
 //            Recovery then writes that edit again at the same offset.

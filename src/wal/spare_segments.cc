@@ -162,7 +162,7 @@ absl::StatusOr<BlankSegment> SpareSegments::Recycle(uint64_t number) {
     if (file_bytes != options_.segment_bytes)
       return NotFound("{}: not the size of a spare", file->path());
     STELE_ASSIGN_OR_RETURN(const FileInfo info, options_.file_system->Stat(Path(number)));
-    if (info.links > 1) return NotFound("{}: it has several names", file->path());
+    if (info.links > 1) return NotFound("{}: the file has other hard links", file->path());
     STELE_RETURN_IF_ERROR(file->Allocate(file_bytes));  // does nothing unless the file has holes
     STELE_RETURN_IF_ERROR(file->Sync());
   }

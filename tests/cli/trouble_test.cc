@@ -120,15 +120,16 @@ TEST_F(TroubleTest, ClosedStandardDescriptorsHarmNoFile) {
 
 TEST_F(TroubleTest, ATimestampThatIsTooLargeIsNoValue) {
   Output({"createtable", "t", "families=f"});
-  ExpectError({"set", "t", "r", "f:q=x@99999999999999999999"}, 2, "is too large");
+  ExpectError({"set", "t", "r", "f:q=x@99999999999999999999"}, 2, "is not a number of 64 bits");
   ExpectError({"import", "t", WriteFile("in.csv", ",f\n,q\nr,x@99999999999999999999\n"),
                "timestamp=value-encoded"},
-              1, "in.csv:3: the timestamp after the last @ is too large");
+              1, "in.csv:3: the timestamp after the last @ is not a number of 64 bits");
 }
 
 TEST_F(TroubleTest, CompressedFilesAreImported) {
   Output({"createtable", "t", "families=f"});
-  ExpectError({"import", "t", WriteFile("in.csv.bz2", "BZh91AY")}, 1, "compressed with bzip2");
+  ExpectError({"import", "t", WriteFile("in.csv.bz2", "BZh91AY&SY...")}, 1,
+              "compressed with bzip2");
   // ",f\n,a\nr,1\n" in gzip and in zstd.
   const std::string gzip =
       absl::HexStringToBytes("1f8b0800000000000203d349e3d249e42ad231e4020047c1be5f0a000000");

@@ -85,7 +85,8 @@ absl::StatusOr<StampedValue> ParseStampedValue(std::string_view text) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), micros);
     const bool is_number = end == digits.data() + digits.size();
     if (is_number && error == std::errc::result_out_of_range)
-      return UsageError(fmt::format("the timestamp after the last @ is too large: {}", digits));
+      return UsageError(
+          fmt::format("the timestamp after the last @ is not a number of 64 bits: {}", digits));
     if (is_number && error == std::errc())
       return StampedValue{std::string(text.substr(0, at)), Timestamp::FromMicros(micros)};
   }

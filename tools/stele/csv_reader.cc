@@ -10,9 +10,8 @@ namespace {
 
 // The byte order mark that spreadsheets write at the start of a file.
 constexpr std::string_view kMark = "\xef\xbb\xbf";
-constexpr size_t kFieldBytesMax = size_t{256} << 20;
-constexpr std::string_view kLargeField =
-    "a field of more than 256 MiB; look for a missing \" from this line on";
+constexpr std::string_view kLargeRecord =
+    "a record of more than 512 MiB; look for a missing \" from this line on";
 
 }  // namespace
 
@@ -45,7 +44,7 @@ absl::StatusOr<int> CsvReader::ReadQuoted(std::string& field) {
     if (c == EOF)
       return Wrong("a quoted field is not closed; look for a missing \" from this line on");
     if (c != '"') {
-      if (field.size() == kFieldBytesMax) return Wrong(kLargeField);
+      if (IsTooLarge()) return Wrong(kLargeRecord);
       field += static_cast<char>(c);
       continue;
     }
@@ -68,7 +67,7 @@ absl::StatusOr<int> CsvReader::ReadField(int first, std::string& field) {
     if (c == '"')
       return Wrong(
           "a quote inside a field without quotes; quote the whole field and double the quote");
-    if (field.size() == kFieldBytesMax) return Wrong(kLargeField);
+    if (IsTooLarge()) return Wrong(kLargeRecord);
     field += static_cast<char>(c);
     c = Get();
   }
@@ -81,6 +80,7 @@ absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>& fields) {
   int c = 0;
   do {
     record_line_ = line_;
+    record_begin_bytes_ = bytes_read_;
     c = Get();
     if (c == '\r') {
       // A carriage return is allowed only before a line feed.
@@ -95,7 +95,8 @@ absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>& fields) {
   fields.clear();
   while (true) {
     STELE_ASSIGN_OR_RETURN(c, ReadField(c, fields.emplace_back()));
-    if (c != separator_) break;
+    if (c == EOF || c != separator_) break;
+    if (fields.size() == kFieldsMax) return Wrong(fmt::format("more than {} fields", kFieldsMax));
     c = Get();
   }
   if (std::ferror(file_) != 0) return internal::ErrnoStatus("read", name_, errno);

@@ -2,7 +2,7 @@
 //
 // Format:    RFC 4180: quotes around fields, "" for a quote inside. The separator can be another
 //            character than a comma. Empty lines are skipped. All records have as many fields as
-//            the first. A field has at most 256 MiB.
+//            the first. A record has at most 512 MiB and 100,000 fields.
 // Errors:    InvalidArgument with file and line.
 // Threads:   Confined to one thread.
 #pragma once
@@ -19,6 +19,7 @@ namespace stele::cli {
 class CsvReader {
  public:
   // `file` must outlive the reader. `name` is used in messages.
+  // `separator` is an ASCII character.
   CsvReader(std::FILE* file, std::string name, char separator = ',')
       : file_(file), name_(std::move(name)), separator_(separator) {}
 
@@ -31,9 +32,14 @@ class CsvReader {
   absl::Status Wrong(std::string_view what) const;
 
  private:
+  static constexpr uint64_t kRecordBytesMax = uint64_t{512} << 20;
+  static constexpr size_t kFieldsMax = 100'000;
+
   int Get();
   // Skips a byte order mark at the start of the file.
   void SkipMark();
+  // True if the record is so large that a quote is probably missing.
+  bool IsTooLarge() const { return bytes_read_ - record_begin_bytes_ > kRecordBytesMax; }
   bool EndsField(int c) const { return c == separator_ || c == '\n' || c == EOF; }
   absl::StatusOr<int> ReadQuoted(std::string& field);
   absl::StatusOr<int> ReadField(int first, std::string& field);
@@ -44,8 +50,9 @@ class CsvReader {
   uint64_t line_ = 1;
   uint64_t record_line_ = 0;
   uint64_t bytes_read_ = 0;
-  std::string start_;       // bytes that were read to look for a byte order mark
-  size_t field_count_ = 0;  // of the first record
+  uint64_t record_begin_bytes_ = 0;  // bytes_read_ before the last record
+  std::string start_;                // bytes that were read to look for a byte order mark
+  size_t field_count_ = 0;           // of the first record
 };
 
 }  // namespace stele::cli

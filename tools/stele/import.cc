@@ -38,7 +38,8 @@ std::string_view WithoutCompression(std::string_view path) {
 
 absl::StatusOr<char> ParseSeparator(const std::string& text) {
   if (text == "tab" || text == "\\t") return '\t';
-  if (text.size() == 1 && text != "\"" && text != "\n" && text != "\r") return text[0];
+  const bool is_printable = text.size() == 1 && text[0] >= ' ' && text[0] <= '~';
+  if (is_printable && text != "\"") return text[0];
   return UsageError(
       fmt::format("--separator must be one ASCII character, or tab, not {}", Quoted(text)));
 }
@@ -104,13 +105,15 @@ absl::StatusOr<ImportRequest> ParseImportRequest(const std::vector<std::string>&
   if (request.table.starts_with("table=")) request.table.erase(0, std::strlen("table="));
   request.output = flags.Get("o", "");
   request.is_jsonl = WithoutCompression(request.path).ends_with(".jsonl");
-  if (const auto format = flags.Find("format")) values.emplace("format", *format);
+  if (const auto format = flags.Find("format")) {
+    if (!values.emplace("format", *format).second) return UsageError("the format is given twice");
+  }
   STELE_RETURN_IF_ERROR(ParseCbtArguments(values, request));
   STELE_RETURN_IF_ERROR(ParseCsvFlags(flags, request));
   return request;
 }
 
-// The only family of the table is the one of a file with a line of names.
+// For a file with a header, the default is the only family of the table.
 absl::Status ChooseFamily(const Schema& schema, CsvLayout& layout) {
   if (!layout.has_header || !layout.family.empty()) return absl::OkStatus();
   if (schema.families().empty()) {
@@ -271,7 +274,10 @@ absl::Status Import(Session& session, ImportRequest request) {
 
 absl::Status RunImport(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(ImportRequest request, ParseImportRequest(args));
-  if (!request.output.empty()) session.SetOutput(request.output);
+  if (!request.output.empty()) {
+    if (!session.options().output.empty()) return UsageError("flag -o is given twice");
+    session.SetOutput(request.output);
+  }
   return Import(session, std::move(request));
 }
 

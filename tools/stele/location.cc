@@ -10,9 +10,10 @@ namespace stele::cli {
 bool IsRemote(std::string_view location) { return location.starts_with("bigtable://"); }
 
 absl::Status CheckLocation(std::string_view location) {
+  const bool is_path = location.starts_with('/') || location.starts_with("./");
   const bool is_like_server =
       location.starts_with("bigtable:") || location.find("://") != std::string_view::npos;
-  if (!is_like_server || IsRemote(location)) return absl::OkStatus();
+  if (is_path || !is_like_server || IsRemote(location)) return absl::OkStatus();
   return internal::InvalidArgument(
       "location \"{0}\": a server is bigtable://PROJECT/INSTANCE?endpoint=HOST:PORT; a directory "
       "with this name is ./{0}",

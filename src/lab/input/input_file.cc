@@ -80,20 +80,16 @@ class ZstdDecompressor : public Decompressor {
   bool is_complete_ = false;
 };
 
-// Formats that are often mistaken for these two.
-absl::Status CheckIsNoOtherFormat(std::string_view start, const std::string& path) {
-  static constexpr std::pair<std::string_view, std::string_view> kFormats[] = {
-      {"BZh", "bzip2"},
-      {"\xfd"
-       "7zXZ",
-       "xz"},
-      {"PK\x03\x04", "zip"}};
-  for (const auto& [magic, name] : kFormats) {
-    if (start.starts_with(magic))
-      return internal::InvalidArgument("{}: compressed with {}; gzip and zstd are read", path,
-                                       name);
-  }
-  return absl::OkStatus();
+// Returns the name of a format that is often mistaken for these two, or "".
+std::string_view OtherFormat(std::string_view start) {
+  constexpr std::string_view kBlockOfBzip2 = "1AY&SY";  // after "BZh" and a digit
+  if (start.starts_with("BZh") &&
+      start.substr(std::min<size_t>(4, start.size())).starts_with(kBlockOfBzip2))
+    return "bzip2";
+  if (start.starts_with("\xfd"
+                        "7zXZ"))
+    return "xz";
+  return start.starts_with("PK\x03\x04") ? "zip" : "";
 }
 
 }  // namespace
@@ -136,7 +132,9 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::OpenSequential(const std::
 }
 
 absl::Status InputFile::ChooseDecompressor() {
-  STELE_RETURN_IF_ERROR(CheckIsNoOtherFormat(pending_, path()));
+  if (const std::string_view other = OtherFormat(pending_); !other.empty())
+    return internal::InvalidArgument("{}: compressed with {}; gzip and zstd are read", path(),
+                                     other);
   if (pending_.starts_with("\x1f\x8b")) {
     STELE_ASSIGN_OR_RETURN(decompressor_, GzipDecompressor::Create());
   } else if (pending_.starts_with("\x28\xb5\x2f\xfd")) {

@@ -12,7 +12,7 @@ namespace stele::internal::lab {
 namespace {
 
 // As many bytes as tell the compression of a file. Fewer are read only at its end.
-constexpr size_t kLeastBytes = 4;
+constexpr size_t kLeastBytes = 16;
 
 absl::Status OnlyReads() { return internal::Unimplemented("a pipe can only be read"); }
 
