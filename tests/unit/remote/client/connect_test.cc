@@ -137,6 +137,17 @@ TEST(RemoteConnect, AWrongLocationIsToldWithinSeconds) {
   close(unused);
 }
 
+TEST(RemoteConnect, AServerThatHasRespondedWithAnErrorIsWaitedForLonger) {
+  auto server = std::make_unique<FakeServer>();
+  const std::shared_ptr<FakeWaiter> waiter = server->waiter;
+  server->table_is_gone = true;
+  const Database database = server->Open();
+  EXPECT_EQ(database.OpenTable("t").status().code(), absl::StatusCode::kNotFound);
+  server.reset();
+  EXPECT_EQ(database.ListTables().status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_GT(Waited(waiter.get()), std::chrono::seconds(50));
+}
+
 TEST(RemoteConnect, AServerThatHasRespondedIsWaitedForLonger) {
   auto server = std::make_unique<FakeServer>();
   const std::shared_ptr<FakeWaiter> waiter = server->waiter;
