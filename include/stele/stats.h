@@ -96,6 +96,7 @@ struct DatabaseStats {
     uint64_t log_bytes = 0;  // commit log; with read_only, its records
     size_t sstables = 0;
     uint64_t sstable_bytes = 0;
+    uint64_t token_bytes = 0;  // of them, the SSTables of idempotency tokens, which no table has
   };
 
   // Counters of compactions, by kind.

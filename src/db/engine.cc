@@ -9,6 +9,7 @@
 #include "admin/verify.h"
 #include "base/status.h"
 #include "manifest/token_table.h"
+#include "views/table_stats.h"
 
 namespace stele::internal {
 namespace {
@@ -300,6 +301,8 @@ DatabaseStats Engine::Stats() const {
     ++stats.disk.sstables;
     stats.disk.sstable_bytes += file->summary.file_bytes;
   }
+  if (const TableView* const tokens = view->Find(kTokenTableId); tokens != nullptr)
+    stats.disk.token_bytes = StatsOf(*tokens).bytes_on_disk;
   stats.since_open.commits = storage.committer->commits();
   stats.since_open.replayed_log_bytes = storage.replayed_log_bytes;
   stats.since_open.discarded_log_bytes = storage.discarded_log_bytes;

@@ -41,6 +41,7 @@ absl::Status PrintDatabaseStats(Session& session, const Database& database) {
   add("tables", stats.tables);
   add("files", stats.disk.sstables);
   add("bytes_on_disk", stats.disk.sstable_bytes);
+  add("token_bytes", stats.disk.token_bytes);
   add("log_bytes", stats.disk.log_bytes);
   add("memtable_bytes", stats.memory.memtable_bytes);
   add("replayed_log_bytes", stats.since_open.replayed_log_bytes);

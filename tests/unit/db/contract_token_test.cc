@@ -357,6 +357,15 @@ TEST_F(ContractTokenTest, ADurableRepeatOfAWriteIsDurable) {
   }
 }
 
+TEST_F(ContractTokenTest, TheFilesOfTokensAreCounted) {
+  EXPECT_EQ(store_.database().Stats().disk.token_bytes, 0u);
+  ASSERT_TRUE(table().Apply(Add(), Under(kToken)).ok());
+  LetTheLogForget();
+  const DatabaseStats::Disk disk = store_.database().Stats().disk;
+  EXPECT_GT(disk.token_bytes, 0u);
+  EXPECT_EQ(disk.token_bytes + table().Stats()->bytes_on_disk, disk.sstable_bytes);
+}
+
 TEST_F(ContractTokenTest, ACheckpointRemembersToo) {
   ASSERT_TRUE(table().Apply(Add(), Under("in a file")).ok());
   LetTheLogForget();

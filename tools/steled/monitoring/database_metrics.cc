@@ -45,6 +45,8 @@ class DatabaseMetrics final : public prometheus::Collectable {
     gauge("stele_log_bytes", "The commit log on disk", stats.disk.log_bytes);
     gauge("stele_files", "SSTables", stats.disk.sstables);
     gauge("stele_disk_bytes", "Bytes of the database's files", stats.disk.sstable_bytes);
+    gauge("stele_token_bytes", "Bytes of the files with idempotency tokens",
+          stats.disk.token_bytes);
     gauge("stele_writes_refused", "1 while writes are refused, as on a full disk",
           stats.write_refusal.ok() ? 0 : 1);
     gauge("stele_clock_not_trusted", "1 while ages are not taken from the clock, since it leapt",
