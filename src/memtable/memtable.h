@@ -117,11 +117,12 @@ class Memtable {
   const std::vector<uint32_t> family_ids_;
   RowList rows_;
   Arena cells_;
-  std::atomic<uint64_t> cell_count_{0};  // relaxed, these three: accounting figures
+  // Accounting figures. Access to them is relaxed.
+  std::atomic<uint64_t> cell_count_{0};
   std::atomic<uint64_t> row_count_{0};
   std::atomic<uint64_t> logical_bytes_{0};
   std::vector<SharedFamilyCounts> family_counts_;  // by family index; kRowFamily: of whole rows
-  std::atomic<uint64_t> row_tombstone_count_{0};   // relaxed, these three, too
+  std::atomic<uint64_t> row_tombstone_count_{0};
   std::atomic<uint64_t> other_tombstone_count_{0};
   std::atomic<int64_t> timestamp_min_{INT64_MAX};
   // For the applying thread only.

@@ -152,8 +152,7 @@ absl::StatusOr<std::vector<std::optional<Row>>> ReadPath::LookUpRows(
   RowLookup lookup = LookupAt(point, options);
   std::vector<std::optional<Row>> rows;
   rows.reserve(row_keys.size());
-  const ChainOptions start_options =
-      ReadChainOptions(table->definition(), program, lookup.apply_gc, lookup.now);
+  std::optional<ChainOptions> start_options;  // made when the first row was not in the cache
   size_t started = 0;  // the file reads of the rows before this one were started
   for (size_t i = 0; i < row_keys.size(); ++i) {
     const uint64_t bytes_read = lookup.bytes_read;
@@ -162,9 +161,11 @@ absl::StatusOr<std::vector<std::optional<Row>>> ReadPath::LookUpRows(
     rows.push_back(std::move(row));
     if (lookup.bytes_read == bytes_read) continue;
     // This row was not in the cache, so the next ones may not be either. Their reads overlap.
+    if (!start_options.has_value())
+      start_options = ReadChainOptions(table->definition(), program, lookup.apply_gc, lookup.now);
     const size_t end = std::min(row_keys.size(), i + 1 + kRowsStartedMax);
     for (started = std::max(started, i + 1); started < end; ++started)
-      StartReadOfRow(*table, row_keys[started], start_options);
+      StartReadOfRow(*table, row_keys[started], *start_options);
   }
   return rows;
 }

@@ -197,7 +197,8 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_timeouts.cc",
-    ("a stream that the client does not read is kept", "stream->unsent_mark < cutoffs.unread_since && ", "false && "),
+    ("a stream that the client does not read is kept", "stream->unsent_mark < (IsCharged",
+     "false && stream->unsent_mark < (IsCharged"),
     ("a silent client gets no ping", "    is_asked_ = true;\n", ""),
     ("the server waits for a request that stopped in the middle", "const bool is_paced = moved_at >= since;", "const bool is_paced = true;"),
     ("a running call is treated as a stopped one", "if (stream->has_begun || stream->status.has_value()) continue;", "if (stream->status.has_value()) continue;"),

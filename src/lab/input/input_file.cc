@@ -110,10 +110,13 @@ InputFile::~InputFile() = default;
 uint64_t InputFile::checksum() const { return XXH3_64bits_digest(checksum_->state); }
 
 absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(const std::string& path, bool hashes) {
+  std::string target = path;
   // The file system of databases does not follow symbolic links.
   std::error_code error;
-  std::string target = std::filesystem::canonical(path, error).string();
-  if (error) target = path;
+  if (std::filesystem::is_symlink(path, error)) {
+    target = std::filesystem::canonical(path, error).string();
+    if (error) target = path;
+  }
   STELE_ASSIGN_OR_RETURN(auto file,
                          internal::PosixFileSystem()->Open(target, internal::OpenMode::kRead));
   std::unique_ptr<InputFile> input(new InputFile(std::move(file)));

@@ -14,8 +14,7 @@ namespace {
 // FeatureFlags with reverse_scans and last_scanned_row_responses, in base64: the features that this
 // client supports.
 constexpr char kFeatures[] = "CAEgAQ==";
-// Reconnects soon after a server was unavailable, since RemoteCall makes the pauses. gRPC's minimum
-// backoff is also the time limit for connecting, so its default of 20 s is kept.
+// Reconnects soon after a server was unavailable, since RemoteCall makes the pauses.
 constexpr int kReconnectMillisMin = 100;
 constexpr int kReconnectMillisMax = 2'000;
 // The longest time of one attempt to connect. gRPC waits 20 s for a host that does not answer.

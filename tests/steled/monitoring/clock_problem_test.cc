@@ -13,15 +13,18 @@
 namespace stele::server {
 namespace {
 
+// Makes a database whose clock has seen the year 2099, so that it does not trust the system's.
+void MakeDatabaseOfTheFuture(const std::string& path) {
+  const auto future = std::make_shared<ManualClock>(Timestamp::FromMillis(4'070'908'800'000));
+  absl::StatusOr<Database> database = Database::Open(path, {.clock = future});
+  ASSERT_TRUE(database.ok()) << database.status();
+  ASSERT_TRUE(database->Close().ok());
+}
+
 TEST(ClockProblem, IsLoggedAndShown) {
   const ScratchDirectory directory;
   const std::string path = directory.path() + "/db";
-  {
-    const auto future = std::make_shared<ManualClock>(Timestamp::FromMillis(4'070'908'800'000));
-    absl::StatusOr<Database> database = Database::Open(path, {.clock = future});
-    ASSERT_TRUE(database.ok()) << database.status();
-    ASSERT_TRUE(database->Close().ok());
-  }
+  ASSERT_NO_FATAL_FAILURE(MakeDatabaseOfTheFuture(path));
   for (const bool is_confirmed : {false, true}) {
     if (is_confirmed) {
       absl::StatusOr<Database> database = Database::Open(path);
@@ -43,12 +46,7 @@ TEST(ClockProblem, IsLoggedAndShown) {
 TEST(ClockProblem, ASignalConfirmsTheClock) {
   const ScratchDirectory directory;
   const std::string path = directory.path() + "/db";
-  {
-    const auto future = std::make_shared<ManualClock>(Timestamp::FromMillis(4'070'908'800'000));
-    absl::StatusOr<Database> database = Database::Open(path, {.clock = future});
-    ASSERT_TRUE(database.ok()) << database.status();
-    ASSERT_TRUE(database->Close().ok());
-  }
+  ASSERT_NO_FATAL_FAILURE(MakeDatabaseOfTheFuture(path));
   LoggedServer server(path, {"--durability=process", "--metrics=127.0.0.1:0"});
   const std::string metrics = server.process().metrics_address();
   EXPECT_EQ(MetricOf(metrics, "stele_clock_not_trusted"), 1);
