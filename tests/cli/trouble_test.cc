@@ -94,8 +94,7 @@ TEST_F(TroubleTest, TheKeyOfAnOrdinaryCsvFileCanHaveSeveralFields) {
   for (const char* const separator : {"\xff", "\x80", "\"", "\n"})
     ExpectError({"import", "t", path, "--separator", separator}, 2, "must be one ASCII character");
   ExpectError({"import", "t", WriteFile("a.jsonl", ""), "--header"}, 2, "are for CSV files");
-  ExpectError({"import", "t", WriteFile("wide.csv", std::string(200'000, ',')), "--header"}, 1,
-              "more than 100000 fields");
+  wrong(std::string(200'000, ','), "id", "more than 100000 fields");
 }
 
 TEST_F(TroubleTest, RecordsWithoutValuesAreCounted) {
