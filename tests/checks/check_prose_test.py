@@ -16,19 +16,6 @@ def header(sentences):
 
 
 class CheckProse(unittest.TestCase):
-    def setUp(self):
-        self.rewrites, check_prose.REWRITES = check_prose.REWRITES, {}
-
-    def tearDown(self):
-        check_prose.REWRITES = self.rewrites
-
-    def test_a_part_that_is_being_rewritten_has_its_own_limit(self):
-        planted = {"src/wal/log.h": header(79 * PLAIN + 21 * HARD)}
-        check_prose.REWRITES = {"src": 0.2}
-        self.assertEqual(len(messages(check_prose.check, planted)), 21)
-        check_prose.REWRITES = {"src": 0.22}
-        self.assertEqual(messages(check_prose.check, planted), [])
-
     def test_plain_sentences_are_clean(self):
         self.assertEqual(messages(check_prose.check, {"src/wal/log.h": header(100 * PLAIN)}), [])
 
@@ -54,6 +41,22 @@ class CheckProse(unittest.TestCase):
         planted = {"src/wal/log.h": header(300 * PLAIN), "tests/unit/wal/log_test.cc": 5 * HARD}
         found = messages(check_prose.check, planted)
         self.assertEqual({line.split(":")[0] for line in found}, {"tests/unit/wal/log_test.cc"})
+
+    def test_a_directory_does_not_hide_in_its_parent(self):
+        hard = "Whoever writes a row waits for it.\n\n"
+        plain = "A writer waits for its row.\n\n"
+        planted = {"docs/reference/cli.md": 300 * plain, "docs/guide/writing.md": 5 * hard, "docs/page.md": 300 * plain}
+        found = messages(check_prose.check, planted)
+        self.assertEqual({line.split(":")[0] for line in found}, {"docs/guide/writing.md"})
+
+    def test_the_readme_is_a_part(self):
+        planted = {"CHANGELOG.md": 300 * "A writer waits.\n\n", "README.md": 3 * "Whoever writes a row waits for it.\n\n"}
+        found = messages(check_prose.check, planted)
+        self.assertEqual({line.split(":")[0] for line in found}, {"README.md"})
+
+    def test_public_headers_have_a_lower_limit(self):
+        planted = {"include/stele/table.h": "// stele/table.h: rows.\n#pragma once\n" + 96 * PLAIN + 4 * HARD}
+        self.assertEqual(len(messages(check_prose.check, planted)), 4)
 
     def test_a_comment_after_code_counts(self):
         found = messages(check_prose.check, {"src/wal/log.h": header(5 * "int d;  // what it is for whoever reads\n")})

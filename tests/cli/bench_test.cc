@@ -85,7 +85,7 @@ TEST_F(BenchTest, AKeptTableIsUsedAgain) {
   std::vector<Json> lines = RunJson("get", {"--load", "never"});
   EXPECT_FALSE(lines[0].contains("load"));
   ExpectError(Small("get", {"--load", "never", "--versions", "2"}), 1, "versions=1");
-  // Other contents are loaded anew, and a table of an earlier run stays.
+  // Other contents are loaded again, and a table of an earlier run stays.
   lines = RunJson("latest", {"--versions", "2", "--keep"});
   EXPECT_EQ(lines[0]["load"]["cells"], 1800);
   EXPECT_EQ(lines[1]["rows"], lines[1]["cells"].get<int>() / 3) << "one version of each column";

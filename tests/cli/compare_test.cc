@@ -1,4 +1,4 @@
-// Tests stele compare-designs: exact figures, answers, and what is left behind.
+// Tests stele compare-designs: exact figures, answers, and the files left behind.
 #ifdef STELE_HAS_LAB
 #include <sys/wait.h>
 #include <unistd.h>

@@ -95,7 +95,8 @@ class RequestMaker {
   const uint64_t key_bytes_max_;
 };
 
-// Sets where row keys have the bucket: where the first template for rows has it.
+// Sets the text of the bucket and its offset in row keys, from the first template of a row key or a
+// bound that has the bucket.
 absl::Status FindBucket(const DesignRead& read, const FieldSource& record, ReadRequest* request) {
   std::vector<const Template*> templates;
   for (const auto* part : {&read.row, &read.prefix, &read.start, &read.end}) {

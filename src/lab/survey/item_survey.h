@@ -1,5 +1,5 @@
-// survey/item_survey.h: the DDB rules: what the items of a table of DynamoDB tell about its design,
-// and what to use instead.
+// survey/item_survey.h: the DDB rules: findings in the items of a table of DynamoDB about its
+// design, and what to use instead.
 //
 // Errors:    errors of a temporary file.
 // Threads:   confined to one thread.
@@ -20,7 +20,7 @@
 
 namespace stele::internal::lab {
 
-// What a rule found.
+// A finding of a rule.
 struct ItemFinding {
   std::string id;
   std::string severity;

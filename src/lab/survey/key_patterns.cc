@@ -35,7 +35,7 @@ ShardedKey MakeShardedKey(std::string rest, std::string_view digits) {
           .digit_count = static_cast<int>(digits.size())};
 }
 
-// Removes one of `endings`.
+// Removes the first of `endings` that `text` ends with. Returns whether there was one.
 bool ConsumeSuffix(std::string_view& text, std::initializer_list<std::string_view> endings) {
   for (const std::string_view ending : endings) {
     if (!text.ends_with(ending)) continue;

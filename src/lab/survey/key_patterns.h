@@ -13,7 +13,7 @@ namespace stele::internal::lab {
 // A key with the number of a shard: "day.1" or "1#day", with one to three digits, after or before
 // one of # . _ -
 struct ShardedKey {
-  std::string rest;  // the key without the digits, which stands for all its shards
+  std::string rest;  // the key without the digits, common to all its shards
   int number = 0;
   int digit_count = 0;
 };

@@ -40,7 +40,7 @@ struct FoundItems {
 
 struct SiblingFacts {
   FoundItems old_versions;       // v1_X beside v0_X
-  FoundItems counters;           // only a number, beside an item with two or more attributes
+  FoundItems counters;           // only a number, next to an item with two or more attributes
   FoundItems references;         // the sort key is the partition key of another item
   FoundItems heads;              // the sort key is the partition key, and there are other items
   uint64_t partition_count = 0;  // different partition keys
@@ -62,7 +62,7 @@ class SiblingSurvey {
   static constexpr size_t kMemoryBytes = size_t{32} << 20;
   static constexpr size_t kShardNumbers = 1000;
 
-  // What an entry says about its key. Entries of one key are visited in this order.
+  // The facts of an entry about its key. Entries of one key are visited in this order.
   enum Kind : uint64_t {
     kItem,       // an item with this partition key
     kLargeItem,  // the same, with two or more attributes

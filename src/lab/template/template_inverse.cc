@@ -20,7 +20,7 @@ constexpr int kLossOfDay = 2;
 constexpr int kLossOfMonth = 3;
 constexpr int64_t kLargestDate = 99'999'999;
 
-// What one occurrence of a field tells.
+// The value that one occurrence of a field shows.
 struct Inverse {
   enum class Outcome : uint8_t { kFound, kUnknown, kImpossible };
   Outcome outcome = Outcome::kFound;

@@ -1,4 +1,4 @@
-// template/template_inverse.h: finds the fields of which a template has made a text.
+// template/template_inverse.h: finds the fields from which a template made a text.
 //
 //   exact         a field without functions, or with or, pad, rev_ts, rev_date, rev_digits,
 //                 rev_domain, lower, upper, trim, escape, seconds, millis, micros. The number of

@@ -101,7 +101,7 @@ class TreeBuilder {
     return true;
   }
 
-  // Anchors and aliases copy what they stand for.
+  // Anchors and aliases copy the nodes that they name.
   bool CountCopy(const YamlNode& node) {
     copied_bytes_ += BytesOf(node);
     return copied_bytes_ <= kYamlBytesMax ||

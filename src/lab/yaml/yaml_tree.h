@@ -34,8 +34,8 @@ struct YamlNode {
   std::vector<YamlNode> children;
 };
 
-// Parses `text`. Adds errors, and returns nothing if there is no tree. A name that occurs twice in
-// a map is an error too.
+// Parses `text`. Adds the errors of the text to `errors`, also a name that occurs twice in a map.
+// Returns nullopt if the text has no tree.
 std::optional<YamlNode> ParseYaml(std::string_view text, DesignErrors* errors);
 
 }  // namespace stele::internal::lab

@@ -426,7 +426,7 @@ TEST_F(ChangesTest, ReplaceAndDeleteRowsInOrder) {
   std::vector<std::string> cells = Cells();
   EXPECT_TRUE(std::is_permutation(cells.begin(), cells.end(), kExpected.begin(), kExpected.end()))
       << testing::PrintToString(cells);
-  // again: nothing changes, not even what an application wrote since
+  // again: nothing changes, not even the cells that an application wrote since
   auto table = database_.OpenTable("t");
   ASSERT_TRUE(
       table->Apply(RowMutation("b#k").SetCell("a", "n", Timestamp::FromMillis(1), "9")).ok());

@@ -10,7 +10,7 @@
 namespace stele::internal::lab {
 namespace {
 
-// What a file has: for each record the fields a, b and c ("-": absent), or its error.
+// The contents of a file: for each record the fields a, b and c ("-": absent), or its error.
 std::vector<std::string> RecordsOf(const std::string& path, RecordFormat format,
                                    std::vector<std::string> columns = {}) {
   std::vector<std::string> found;

@@ -1,4 +1,4 @@
-// Tests the search for the fields of which a template has made a text.
+// Tests the search for the fields from which a template made a text.
 #include "lab/template/template_inverse.h"
 
 #include <gtest/gtest.h>

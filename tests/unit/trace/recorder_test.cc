@@ -219,7 +219,7 @@ TEST_F(RecorderTest, ABlockedDiskHoldsUpNoOperation) {
   ASSERT_TRUE(summary.ok()) << summary.status();
   EXPECT_EQ(summary->counts.operations, kRecords);
   EXPECT_EQ(summary->counts.recorded + summary->counts.dropped, kRecords);
-  // What was recorded fits in 32 MiB.
+  // The recorded operations fit in 32 MiB.
   EXPECT_LT(summary->counts.recorded * 10'000, uint64_t{32} << 20);
   EXPECT_GT(summary->counts.recorded * 10'000, uint64_t{15} << 20);
 }
@@ -258,7 +258,7 @@ TEST_F(RecorderTest, AFailedStartLeavesNoNewFile) {
   EXPECT_EQ(Bytes("/old"), before);
 }
 
-// After a kill, the file has what it had at that moment.
+// After a kill, the file has the bytes of that moment.
 TEST_F(RecorderTest, TheFileIsReadableAtAnyMoment) {
   Recorder::Options options = Options();
   options.interval = std::chrono::microseconds(1);

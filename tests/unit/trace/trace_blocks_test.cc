@@ -68,7 +68,7 @@ TEST(TraceBlocksTest, ReadsWhatWasWritten) {
   }
 }
 
-// Each member alone, so that no bit stands for another member.
+// Each member alone, so that no bit means another member.
 TEST(TraceBlocksTest, EveryMemberIsKeptAlone) {
   const TraceRecord full = FullTraceRecord(7);
   TraceRecord empty;

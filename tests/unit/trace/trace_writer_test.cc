@@ -62,7 +62,7 @@ TEST_F(TraceWriterTest, WritesBlocksOfTheRightSize) {
 }
 
 TEST_F(TraceWriterTest, ATraceIsContinuedAfterItsLastCompleteBlock) {
-  // The last block is longer than what is written instead of it.
+  // The last block is longer than the bytes that replace it.
   TraceRecord large = GetTraceRecord(2);
   Random random(1);
   for (int i = 0; i < 500; ++i) large.row.push_back(static_cast<char>(random.Next()));
