@@ -113,7 +113,7 @@ function(stele_tests_with_threads sources_variable)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
     file(STRINGS "${source}" tests REGEX "^TEST(_F|_P)?\\(")
     file(STRINGS "${source}" threads
-         REGEX "std::(thread|jthread|async)|background_threads = [1-9]|Database::Open\\(")
+         REGEX "std::(thread|jthread|async)|SingleThreadExecutor|background_threads = [1-9]|Database::Open\\(")
     if(threads OR NOT tests)
       list(APPEND kept "${source}")
     endif()

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kPrefaceBytes = 24;  // "PRI * HTTP/2.0 ..."
 constexpr size_t kFrameHeaderBytes = 9;
-constexpr time_t kWaitSecondsMax = 30;  // for a client that neither sends a request nor closes
+constexpr time_t kWaitSecondsMax = 120;  // for a client that neither sends a request nor closes
 
 uint32_t Number(std::string_view bytes) {
   uint32_t number = 0;

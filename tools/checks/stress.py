@@ -4,7 +4,8 @@
   tools/checks/stress.py [NAME] [--times N] [--seed S] [--builds release,asan,tsan] [--seconds T]
 
 `tools/test --stress` builds the programs first. The tests are those of the tsan build's programs with
-the label tsan; the other builds run the same ones. Each run of a program is a process of its own
+the label tsan; the other builds run the same ones. The release and asan builds also run all tests of
+the programs with the label server. Each run of a program is a process of its own
 with shuffled tests. NAME selects tests whose name "Suite.Test" contains it, or all of a program. With
 --seconds no new round begins after that time. A run that ends without a result (a crash, a report of
 a sanitizer, a hang of --hang seconds) counts as a failure of the test that was running.
@@ -24,13 +25,18 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUSY = "while True: pass"
+# clang 14's sanitizers need the usual layout of memory, which newer kernels randomize too much.
+LAUNCHER = ["setarch", "-R"] if subprocess.run(["setarch", "-R", "true"], check=False).returncode == 0 else []
 
 
 class Program:
-    """A test program that all builds have, and its tests."""
+    """A test program, and its tests."""
 
     def __init__(self, name, path, environment, tests):
         self.name, self.path, self.environment, self.tests = name, path, environment, tests
+
+    def is_in(self, build):
+        return (build / self.path).exists()
 
 
 def tests_in(program):
@@ -46,12 +52,14 @@ def tests_in(program):
     return [test for test in tests if "DISABLED_" not in test]
 
 
-def programs_of(build, name):
-    """Returns the programs of a tsan build with their tests that match `name`."""
-    listed = subprocess.run(["ctest", "--test-dir", build, "-L", "^tsan$", "--show-only=json-v1"], capture_output=True, text=True, check=True)
+def programs_of(build, label, name):
+    """Returns the GoogleTest programs of a build that have the label, with their tests that match `name`."""
+    listed = subprocess.run(["ctest", "--test-dir", build, "-L", f"^{label}$", "--show-only=json-v1"], capture_output=True, text=True, check=True)
     programs = []
     for test in json.loads(listed.stdout)["tests"]:
-        path = pathlib.Path(test["command"][0])
+        path = pathlib.Path(test.get("command", ["not built"])[0])
+        if not path.is_relative_to(build / "tests"):
+            continue
         environment = {}
         for entry in test.get("properties", []):
             if entry["name"] == "ENVIRONMENT":
@@ -81,7 +89,7 @@ def run_once(program, build, seed, hang_seconds, logs):
     with tempfile.NamedTemporaryFile("w", suffix=".flags") as flags:
         flags.write("--gtest_filter=" + ":".join(program.tests) + "\n")
         flags.flush()
-        command = [build / program.path, f"--gtest_flagfile={flags.name}", "--gtest_shuffle", f"--gtest_random_seed={seed % 99999 + 1}"]
+        command = [*LAUNCHER, build / program.path, f"--gtest_flagfile={flags.name}", "--gtest_shuffle", f"--gtest_random_seed={seed % 99999 + 1}"]
         try:
             done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=hang_seconds, check=False)
             output, has_failed = done.stdout, done.returncode != 0
@@ -107,7 +115,9 @@ def main():
     arguments = parser.parse_args()
 
     builds = [ROOT / "build" / name for name in arguments.builds.split(",")]
-    programs = programs_of(ROOT / "build/tsan", arguments.name)
+    programs = programs_of(ROOT / "build/tsan", "tsan", arguments.name)
+    of_tsan = {program.name for program in programs}
+    programs += [one for one in programs_of(ROOT / "build/release", "server", arguments.name) if one.name not in of_tsan]
     if not programs:
         sys.exit(f"no test that uses threads has '{arguments.name}' in its name")
     logs = ROOT / "build/stress"
@@ -119,6 +129,8 @@ def main():
         while rounds < arguments.times and time.monotonic() - began < arguments.seconds:
             for build in builds:
                 for program in programs:
+                    if not program.is_in(build):
+                        continue
                     failed, ended = run_once(program, build, arguments.seed + rounds, arguments.hang, logs)
                     runs.update((build.name, test) for test in failed | ended)
                     failures.update((build.name, test) for test in failed)

@@ -27,7 +27,6 @@ class EngineRulesTest : public ::testing::Test {
     base_.Drop();
     EngineOptions options = SmallEngineOptions(files == nullptr ? &files_ : files);
     options.database.clock = clock_;
-    options.background_threads = threads_;
     options.database.on_event = [this](const DatabaseEvent& event) {
       events_.push_back(event.kind);
     };
@@ -74,7 +73,6 @@ class EngineRulesTest : public ::testing::Test {
   CrashFileSystem files_;
   std::shared_ptr<ManualClock> clock_ =
       std::make_shared<ManualClock>(Timestamp::FromMicros(1'000'000'000));
-  int threads_ = 0;
   std::vector<DatabaseEvent::Kind> events_;
   WorkloadDatabaseBox base_;
 };
