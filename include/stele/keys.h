@@ -59,8 +59,9 @@ namespace keys {
 [[nodiscard]] absl::StatusOr<std::string> Pad(std::string_view digits, int width);
 [[nodiscard]] absl::StatusOr<std::string> Pad(uint64_t number, int width);
 
-// Returns 9223372036854775807 minus a number in 19 digits, so that the newest time sorts first. The
-// number is the microseconds of `time`, or `millis`, which may also have another unit.
+// Return 9223372036854775807 minus a number, in 19 digits, so that the newest time sorts first.
+// ReverseTimestamp takes the microseconds of `time`. ReverseMillis takes any number, by convention
+// milliseconds.
 // Errors: a negative number.
 [[nodiscard]] absl::StatusOr<std::string> ReverseTimestamp(Timestamp time);
 [[nodiscard]] absl::StatusOr<std::string> ReverseMillis(int64_t millis);
@@ -91,9 +92,9 @@ enum class TimeUnit : uint8_t { kSeconds, kMillis, kMicros };
 
 // ---- salted keys ----
 
-// Returns the bucket of a key in decimal digits, padded to the width of `buckets` - 1. A salted row
-// key is the bucket, a delimiter and the key: "4#user1". `buckets` is 2 to 1000. The bucket is
-// (h ^ (h >> 32)) mod `buckets`, where h is the 64-bit FNV-1a hash of `bytes`.
+// Returns the bucket of the key `bytes` in decimal digits, padded to the width of `buckets` - 1. A
+// salted row key is the bucket, a delimiter and the key: "4#user1". `buckets` is 2 to 1000. The
+// bucket is (h ^ (h >> 32)) mod `buckets`, where h is the 64-bit FNV-1a hash of `bytes`.
 [[nodiscard]] absl::StatusOr<std::string> SaltBucket(std::string_view bytes, int buckets);
 // Returns the ranges that contain the salted keys of `range`: one for each bucket, in order.
 [[nodiscard]] absl::StatusOr<std::vector<RowRange>> SaltedRanges(const RowRange& range, int buckets,
@@ -108,9 +109,9 @@ enum class TimeUnit : uint8_t { kSeconds, kMillis, kMicros };
 //   while (reader.Next()) Use(reader.row());
 //   if (!reader.status().ok()) ...
 //
-// The constructor starts the scans one after the other; set options.snapshot to read one state of
-// the table. options.reverse and options.limit apply to the merged rows.
-// Lifetime: move-only. Keeps the database open. row() is valid until the next Next().
+// The constructor starts the scans one after the other, each at its own commit. Set
+// options.snapshot to read one state of the table. options.reverse and options.limit apply to the
+// merged rows. Lifetime: move-only. Keeps the database open. row() is valid until the next Next().
 class SaltedReader {
  public:
   // `range` is a range of keys without buckets. Wrong arguments are reported by status().

@@ -64,9 +64,9 @@ struct DatabaseEvent {
   uint64_t bytes = 0;        // 0 unless the kind defines it
 };
 
-// What Open does if records of the log or the manifest are lost that were synced: a changed byte,
-// or a missing or shortened file. An unfinished write at the end of the log, as after a crash, is
-// no damage.
+// What Open does if synced records of the log or the manifest are missing or corrupt: a byte was
+// changed, or a file is missing or shorter. An unfinished write at the end of the log, as after a
+// crash, is no damage.
 enum class OnDamage : uint8_t {
   // Open returns DataLoss with the file and the offset.
   kRefuse,
@@ -107,14 +107,15 @@ struct DatabaseOptions {
   // describes the ways to rescue data.
   OnDamage on_damage = OnDamage::kRefuse;
 
-  // Upper bound for this database's memory: memtables, block cache, indexes of open SSTables, data
+  // Target for this database's memory: memtables, block cache, indexes of open SSTables, data
   // pinned by readers, flush and compaction buffers, and large writes in progress. The block cache
   // uses the memory that the others leave. A quarter of the budget, at most 16 MiB, is reserved for
   // memory that the engine cannot account for: thread stacks, allocator overhead and short peaks.
   // A write larger than a quarter of the budget runs alone, and its memory is not counted. Memory
-  // that the caller owns, such as mutations and results, is not counted either. DatabaseStats lists
-  // the parts.
-  // At least 1 MiB.
+  // that the caller owns, such as mutations and results, is not counted either.
+  // No read is refused to stay within the budget, so two things can exceed it: the indexes of a
+  // very large database, and many concurrent scans under a small budget. DatabaseStats lists the
+  // parts. At least 1 MiB.
   uint64_t memory_budget_bytes = uint64_t{256} << 20;
 
   // A budget that this database shares with others. memory_budget_bytes then limits the part of
@@ -158,10 +159,10 @@ struct WriteOptions {
   std::string idempotency_token = {};
 
   // Ends the write with Cancelled if stop is requested before it commits. Checked periodically
-  // while the write is throttled, while it waits for a bulk load or a drop to be installed, and
-  // while it reads a row. If memory is full, the check may wait for the end of a flush. A cancelled
-  // write or BulkApply entry has no effect, except that a remote database may have applied it.
-  // Default: never.
+  // while the write is throttled, while it waits for another large write, for a conditional write
+  // of its row, or for a bulk load or a drop to be installed, and while it reads a row. If memory
+  // is full, the check may wait for the end of a flush. A cancelled write or BulkApply entry has no
+  // effect, except that a remote database may have applied it. Default: never.
   std::stop_token stop = {};
 
   // Like `stop`, but with DeadlineExceeded after this time. Not set: never.
@@ -175,7 +176,8 @@ struct WriteOptions {
   // it.
   std::function<absl::Status(uint64_t bytes)> reserve_large_value = nullptr;
 
-  // Who asks: a text in the trace that is recorded (Database::StartTrace). At most 32 bytes.
+  // A text that a trace records with this operation (Database::StartTrace), such as the name of the
+  // query. At most 32 bytes.
   std::string tag = {};
 };
 
@@ -223,13 +225,14 @@ struct ReadOptions {
   // called. Remote databases do not call it.
   std::function<absl::Status(uint64_t bytes)> reserve_large_value = nullptr;
 
-  // Who asks: a text in the trace that is recorded (Database::StartTrace). At most 32 bytes.
+  // A text that a trace records with this operation (Database::StartTrace), such as the name of the
+  // query. At most 32 bytes.
   std::string tag = {};
 };
 
 // Options of Database::StartTrace.
 struct TraceOptions {
-  // Records one call in so many, chosen at random. At least 1.
+  // Records one of `sample` calls, chosen at random. At least 1.
   uint32_t sample = 1;
 
   // Recording stops before the file has more bytes. TraceSummary.stopped_at_limit is then true.

@@ -21,7 +21,8 @@ class RowSource;
 inline namespace v0 {
 
 // Reads rows in key order. All rows come from one state of the table: that of ReadOptions.snapshot,
-// or the newest commit when ReadRows was called.
+// or the newest commit when ReadRows was called. On a server, only each row is consistent in itself
+// (stele/remote.h).
 //   for (const stele::RowView& row : reader) { ... }
 //   if (!reader.status().ok()) ...
 // Next() and row() do the same without iterators.
@@ -36,7 +37,8 @@ inline namespace v0 {
 //   FailedPrecondition   the handle was empty, or the database was closed
 //   Cancelled, DeadlineExceeded, ResourceExhausted, Unavailable
 //   DataLoss             stored bytes are corrupt; the message has file and offset
-// Rows returned before an error are correct.
+//   Unimplemented, Internal   only from a server: see stele/remote.h
+// Rows returned before an error are correct. A row in pieces may lack its last ones.
 class [[nodiscard]] RowReader {
  public:
   // Constructs a reader without rows whose status is FailedPrecondition.

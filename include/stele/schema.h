@@ -59,9 +59,9 @@ struct FamilySchema {
 struct TableLimits {
   // Length of a row key. 1 to 65,535.
   uint64_t row_key_bytes = 4096;
-  // Length of a qualifier. At most 65,535.
+  // Length of a qualifier. 0 to 65,535.
   uint64_t qualifier_bytes = 16384;
-  // Length of a value. At most 256 MiB.
+  // Length of a value. 0 to 256 MiB.
   uint64_t value_bytes = uint64_t{100} << 20;
   // Bytes of one RowMutation: its row key, families, qualifiers and values. At least 1, at most
   // 256 MiB. Does not limit the stored row, which may grow without bound; ReadRows streams it.
@@ -84,7 +84,8 @@ class Schema {
   // Sets the compression of the table's SSTables. Default: kBalanced.
   Schema& SetCompression(Compression compression);
   // Adds a boundary between two initial tablets: rows before `row_key`, and rows from `row_key` on.
-  // Duplicates are ignored. An empty boundary, or one above TableLimits.row_key_bytes, is invalid.
+  // Duplicates are ignored. An empty boundary, or one longer than TableLimits.row_key_bytes, is
+  // invalid.
   Schema& AddSplit(std::string row_key);
   // Sets a property, which is stored with the table and has no meaning to the engine. Replaces the
   // value of the same key. Keys have 1 to 256 bytes, values at most 64 KiB; a value may be empty.

@@ -17,7 +17,8 @@ inline namespace v0 {
 // A handle to the state of all tables at one commit, with the schema and the clock of that moment.
 //
 // Database::GetSnapshot creates it. Reads with ReadOptions.snapshot repeat exactly: later writes,
-// drops, compactions and the passing of time do not affect them.
+// drops, compactions and the passing of time do not affect them. A database on a server has none:
+// GetSnapshot returns Unimplemented.
 //
 // Lifetime: copyable handle. Keeps the database open. The state is kept while any copy exists and
 // uses disk space for data that only the snapshot needs. After Database::Close, reads through it

@@ -1,5 +1,5 @@
-// stele/stele.h: includes the whole public API of Stele, an embedded, durable, wide-column storage
-// engine with Bigtable's data model.
+// stele/stele.h: includes the API of Stele, an embedded, durable, wide-column storage engine with
+// Bigtable's data model.
 //
 //   absl::StatusOr<stele::Database> db = stele::Database::Open("/var/lib/app");
 //   stele::Schema schema;
@@ -14,8 +14,8 @@
 // a family contains columns, and a column contains cells: timestamped versions, newest first. A
 // mutation of one row is atomic.
 //
-// Errors are returned as absl::Status. No call throws an exception. stele/remote.h is separate: it
-// opens a database on a server.
+// Errors are returned as absl::Status. No call throws an exception. Separate headers: stele/keys.h
+// makes row keys, stele/remote.h opens a database on a server, and stele/lab/ is the schema lab.
 #pragma once
 
 #if __cplusplus < 202002L

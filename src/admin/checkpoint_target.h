@@ -8,7 +8,7 @@
 //            finished copy is opened for writing.
 // Proof:     opening a database for writing begins a second log segment, and every edit from then
 //            on, including that of Close, states how far the log extends. A checkpoint has one
-//            segment and no such statement.
+//            segment, and no edit that states the end of the log.
 // Errors:    FailedPrecondition for any other directory, which is not changed.
 // Threads:   thread-safe; a second checkpoint for a directory is refused while the first holds the
 //            lock.

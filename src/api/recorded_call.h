@@ -32,7 +32,7 @@ inline uint64_t ChooseCall(const TableBackend& table, uint64_t operations = 1) {
 // One recorded call. The members of the record are set before the call, its results after it.
 class RecordedCall {
  public:
-  // `recording` is that of Recorder::Choose, and not 0. The recorder must outlive this object.
+  // `recording`: what Recorder::Choose returned, not 0. The recorder must outlive this object.
   RecordedCall(const TableBackend& table, uint64_t recording, TraceOp op, std::string_view tag)
       : RecordedCall(table.recorder().get(), recording, op, table.name(), tag) {}
   RecordedCall(Recorder* recorder, uint64_t recording, TraceOp op, std::string_view table,

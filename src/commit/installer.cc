@@ -21,9 +21,9 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
   STELE_ASSIGN_OR_RETURN(Edit edit, make(*before));
   const uint64_t flushed_through =
       parts_.state->FlushedThrough(flushed ? flushed->memtable : nullptr);
-  // Read in the order of the edits. A mark below the Version's was corrected. The edit then covers
-  // all commits so far, so that recovery does not raise the mark to their times again
-  // (db/recovery.cc).
+  // Read under mutex_, so that the marks have the order of the edits. A mark below the Version's is
+  // that of a corrected clock. The edit then covers all commits so far, so that recovery does not
+  // raise the mark to their times again (db/recovery.cc).
   edit.clock_mark = parts_.clock->mark();
   if (edit.clock_mark < before->clock_mark)
     edit.last_sequence = std::max(edit.last_sequence, parts_.state->published_sequence());

@@ -1,4 +1,4 @@
-// commit/table_changes.h: decides which writes in progress a change of a table refuses.
+// commit/table_changes.h: decides which writes in progress are refused because their table changed.
 //
 // Each change gets a number, the generation. A write takes the current generation before it reads
 // the schema or a row, and passes it to the commit leader. The leader refuses the write only if a

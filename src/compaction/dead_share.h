@@ -22,12 +22,12 @@
 namespace stele::internal {
 
 // The file's bytes (as stored) that a major compaction is expected to free, without the cells that
-// other files hide. Its tombstones are such bytes.
+// other files hide. Tombstones count as dead bytes.
 struct ShownDeadBytes {
   uint64_t all = 0;
   uint64_t of_dropped_families = 0;  // the part that is in no sample
-  // Some cells are garbage by age or ordinal and others are not. Their bytes are taken to be
-  // distributed evenly, so `all` may be far off.
+  // Only some cells are garbage by age or ordinal. `all` assumes that bytes are spread evenly over
+  // the cells, so it may be very wrong.
   bool is_guess = false;
 };
 ShownDeadBytes EstimateDeadBytes(const SstableFile& file, const TableDefinition& definition,

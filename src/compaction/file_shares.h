@@ -33,7 +33,7 @@ FileShares CountParts(const TableState& table);
 FileShares CountParts(const TableState& table, const SharedMap<uint64_t, FileUse>& files,
                       size_t begin, size_t end);
 
-// The reference's share of `file_bytes` bytes of its file.
+// Returns how many of the `file_bytes` bytes of its file count for this reference.
 uint64_t ShareOf(uint64_t file_bytes, const SstableReference& reference, const FileShares& parts);
 // The tablet's part of the file, which its references to the file share.
 uint64_t PartBytes(const SstableReference& reference, const FileShares& parts);

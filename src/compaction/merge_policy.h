@@ -19,9 +19,8 @@ namespace stele::internal {
 // flushes.
 inline constexpr size_t kFanInMax = 64;
 
-// Size-tiered: returns the newest sufficiently long range of clusters of similar size, or the
-// oldest part of it if it is too long. A cell is rewritten about log(data / flush) / log(fan-in)
-// times.
+// Size-tiered: finds the newest range of enough clusters of similar size. If the range is too long,
+// takes its oldest part. A cell is rewritten about log(data / flush) / log(fan-in) times.
 std::optional<InputRange> FindTieredInputs(const std::vector<OverlapCluster>& clusters);
 
 // Considers the ranges that cost less to merge than the `reads` since the last change of the stack

@@ -19,8 +19,8 @@
 // Names:     a manifest is renamed to its name after it is synced, so a file named MANIFEST-* is
 //            never incomplete.
 // Errors:    DataLoss with file and offset for corruption; FailedPrecondition for a directory that
-//            is not a database; Unimplemented for a newer format or an unknown incompatible
-//            feature.
+//            is not a database; Unimplemented for another format version or an unknown
+//            incompatible feature.
 // Threads:   one thread at a time (the installer), except synced_end().
 #pragma once
 
@@ -92,9 +92,9 @@ class ManifestLog {
     uint64_t manifest_number = 0;
     uint64_t end_offset = 0;       // after the last complete edit
     uint64_t discarded_bytes = 0;  // the size of a torn last edit
-    // It ends with the mark of Close. A manifest that was truncated at the end of a record looks
-    // like one in use. But the log is closed after the manifest, and started before the first
-    // Append. So a closed log with an unclosed manifest is DataLoss.
+    // It ends with the mark of Close. Without the mark, the database was in use, or the manifest
+    // was truncated at the end of a record. The log is closed after the manifest, and started
+    // before the first Append. So a closed log with an unclosed manifest is DataLoss.
     bool closed = false;
   };
   // Reads CURRENT and its manifest. A torn last edit, which was never acknowledged, is cut off;

@@ -60,7 +60,7 @@ struct RecordView {
 absl::StatusOr<RecordView> ReadRecord(const File& file, uint64_t offset, uint64_t file_bytes,
                                       uint64_t seed);
 // Finds the first record header at or after `offset` whose edit begins at or after
-// `edit_offset_min`. The record's payload may be bad.
+// `edit_offset_min`. Checks the header, not the payload.
 absl::StatusOr<std::optional<uint64_t>> FindRecordHeader(const File& file, uint64_t offset,
                                                          uint64_t file_bytes, uint64_t seed,
                                                          uint64_t edit_offset_min);

@@ -159,7 +159,8 @@ std::string DatabaseClock::TrustLocked(int64_t lead, int64_t elapsed) {
   mutex_.AssertHeld();
   expected_lead_.store(lead, std::memory_order_relaxed);
   near_micros_ = kClockToleranceMicros;
-  // A smaller difference is kept, since fences must not be older than commits (engine rule 8).
+  // Lowers the mark only if it is far ahead. Otherwise it stays, because a fence must not be older
+  // than a commit (engine rule 8).
   if (std::min(mark(), kMicrosMax) - (lead + elapsed) > kClockGapMicros)
     mark_.store(lead + elapsed, std::memory_order_relaxed);
   if (is_trusted_.exchange(true, std::memory_order_relaxed)) return "";

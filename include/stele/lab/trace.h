@@ -51,7 +51,7 @@ struct TraceInfo {
   uint64_t skipped = 0;                     // wrong records, or damaged blocks
   std::vector<Operations> operations = {};  // by table and op
   std::vector<Row> rows = {};               // at most 10, those with the most gets and writes first
-  std::vector<Tag> tags = {};               // the first 1,000, by name; not the empty one
+  std::vector<Tag> tags = {};               // at most 1,000, sorted by name; not the empty tag
 
   // Of the binary form. The others are 0 if the recording was cut off.
   bool is_binary = false, is_complete = false;

@@ -3,7 +3,7 @@
 //
 // Path:      `stele dump` -> inspect/dump -> here.
 // Errors:    DataLoss at the first damage.
-// Threads:   as a cursor.
+// Threads:   the open SSTable is shared; each call uses its own buffers.
 #pragma once
 
 #include <string>

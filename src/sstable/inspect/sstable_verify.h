@@ -5,7 +5,7 @@
 //            statistics of the footer, the bloom, and that every byte belongs to a block.
 // Errors:    damage is reported, and the check continues. The status is an error only if the check
 //            could not continue (memory was refused, a read failed).
-// Threads:   as a cursor.
+// Threads:   the open SSTable is shared; each call uses its own buffers.
 #pragma once
 
 #include <cstdint>

@@ -134,7 +134,7 @@ class RowGroup final : public CachedBlock {
   template <typename Visit>
   static void VisitPages(const FamilyPage* pages, const Visit& visit);
 
-  // This many are stored inline, as many as a group of 32 KiB with blocks of 4 KiB has. So the data
+  // The number of blocks stored inline: that of a group of 32 KiB with blocks of 4 KiB. So the data
   // that a reader accesses first is contiguous.
   static constexpr size_t kBlocksInside = 10;
   using GroupBlocks = absl::InlinedVector<GroupBlock, kBlocksInside>;

@@ -108,7 +108,7 @@ absl::StatusOr<RowGroupPrefetch::GroupPointer> RowGroupPrefetch::LoadAll(size_t 
                                                                          RowGroupLoader* loader,
                                                                          GroupPointer part) {
   if (options_.prefetch_runner == nullptr) return loader->LoadAll(group_index, std::move(part));
-  // If the cursor has a part of the group, the group must share its memory.
+  // A group of which the cursor has a part is loaded into the same memory, so no batch has it.
   const bool goes_on = group_index == group_index_next_ && part == nullptr;
   // -1 is not a group.
   group_index_next_ = options_.direction == Direction::kForward ? group_index + 1 : group_index - 1;

@@ -56,7 +56,7 @@ std::string WarmupText(const ReplayOptions& options) {
   return "";
 }
 
-// True if a thread was noticeably behind at its end.
+// True if an open loop ended late: by more than 5 % of its scheduled time and 100 ms.
 bool FellBehind(const ReplayOptions& options, const ReplayResult& result) {
   constexpr std::chrono::milliseconds kSlack(100);
   return options.pace.is_open_loop() && result.lag > result.scheduled / 20 + kSlack;

@@ -393,7 +393,7 @@ class Http2Transport final : public Transport {
         }
       }
       if (id == 0) {
-        // It is closed, and its client retries.
+        // There are too many connections. This one is closed, and its client retries.
         if (observer_ != nullptr) observer_->OnConnectionRefused(connection->peer());
         continue;
       }
@@ -495,7 +495,8 @@ class Http2Transport final : public Transport {
   std::mutex listening_mutex_;
   ListeningSocket listening_;  // guarded by listening_mutex_
   std::mutex tls_mutex_;
-  std::optional<TlsContext> tls_;  // guarded by tls_mutex_; its sockets share the objects
+  // Guarded by tls_mutex_. TLS sockets that were made with it keep its OpenSSL objects.
+  std::optional<TlsContext> tls_;
   const std::string address_;
   Poller poller_;
   std::atomic<bool> are_running_ = false;  // calls are running; a hint for waiting threads
