@@ -174,6 +174,8 @@ absl::Status Engine::CloseOnce() {
         return storage.log->Close();
       });
     }
+    // A full disk has no room for the marks of a close. The next open then works as after a kill.
+    if (LacksSpace(status)) status = storage.log->Sync();
   }
   storage.lock.reset();
   return status;

@@ -286,6 +286,7 @@ void MakeWriters(Storage& storage) {
   storage.committer->StartAfter(storage.state.published_sequence());
   if (storage.options.database.read_only) return;
   storage.manifest->SetFileNumberSource([&storage] { return storage.directory.NewFileNumber(); });
+  storage.manifest->SetSpaceIsScarce([&storage] { return storage.gate.SpaceIsScarce(); });
   storage.installer =
       std::make_unique<Installer>(Installer::Parts{.state = &storage.state,
                                                    .committer = storage.committer.get(),
@@ -328,8 +329,13 @@ Storage::Storage(std::string path, EngineOptions options_in,
       state(&files, &pins, &memory),
       reserve(directory.file_system(), directory.path(), options.sizes.reserve_bytes,
               options.sizes.memtable_bytes + options.sizes.segment_bytes),
-      gate({.open = &open, .state = &state, .reserve = &reserve, .events = &events}, options.sizes,
-           options.background_threads > 0) {}
+      gate({.open = &open,
+            .state = &state,
+            .reserve = &reserve,
+            .events = &events,
+            .new_manifest_bytes =
+                [this] { return manifest == nullptr ? 0 : manifest->snapshot_bytes(); }},
+           options.sizes, options.background_threads > 0) {}
 
 absl::StatusOr<std::unique_ptr<Storage>> OpenStorage(std::string path, EngineOptions options) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();

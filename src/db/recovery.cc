@@ -13,6 +13,8 @@ namespace {
 
 // The limit for segments that earlier sessions left, and so for the files that the next open reads.
 constexpr size_t kSegmentsMax = 8;
+// The limit on a full disk, where a segment takes 64 KiB of the space that the next open needs.
+constexpr size_t kScarceSegmentsMax = 3;
 
 absl::Status Undecodable(uint64_t sequence) {
   return DataLoss("log", sequence,
@@ -178,7 +180,8 @@ absl::Status ReplayRest(Storage& storage, LogReadOptions options, const Replayed
 }
 
 void ShortenLog(Storage& storage) {
-  if (storage.log->Parts().size() <= kSegmentsMax || !FlushAllTables(storage).ok()) return;
+  const size_t segments_max = storage.gate.SpaceIsScarce() ? kScarceSegmentsMax : kSegmentsMax;
+  if (storage.log->Parts().size() <= segments_max || !FlushAllTables(storage).ok()) return;
   storage.installer->Install([](const Version&) { return Edit(); }).IgnoreError();
 }
 

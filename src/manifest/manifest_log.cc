@@ -1,6 +1,7 @@
 #include "manifest/manifest_log.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -59,6 +60,10 @@ class ManifestLog::State {
     MutexLock lock(mutex_);
     return synced_end_;
   }
+  uint64_t snapshot_bytes() const { return snapshot_bytes_.load(std::memory_order_relaxed); }
+  void SetSpaceIsScarce(std::function<bool()> space_is_scarce) {
+    space_is_scarce_ = std::move(space_is_scarce);
+  }
   void SetFileNumberSource(std::function<uint64_t()> source) {
     next_file_number_ = std::move(source);
   }
@@ -83,8 +88,17 @@ class ManifestLog::State {
     synced_end_ = {.number = header_.number, .bytes = end_offset_};
   }
   void SetNextSwitch(uint64_t snapshot_bytes) {
-    snapshot_bytes_ = snapshot_bytes;
+    snapshot_bytes_.store(snapshot_bytes, std::memory_order_relaxed);
     switch_at_bytes_ = std::max(options_.bytes_min, options_.snapshot_multiple * snapshot_bytes);
+    scarce_switch_at_bytes_ = std::max(options_.bytes_min / 4, 2 * snapshot_bytes);
+  }
+  void RetrySwitchLater() {
+    switch_at_bytes_ = end_offset_ + std::max(options_.bytes_min, snapshot_bytes());
+    scarce_switch_at_bytes_ = end_offset_ + std::max(options_.bytes_min / 4, snapshot_bytes());
+  }
+  bool IsSwitchDue() const {
+    return end_offset_ >= switch_at_bytes_ ||
+           (end_offset_ >= scarce_switch_at_bytes_ && space_is_scarce_ && space_is_scarce_());
   }
 
   FileSystem* const file_system_;
@@ -97,11 +111,13 @@ class ManifestLog::State {
   bool closed_record_ = false;  // the last record is an end mark
   bool is_own_file_ = false;    // known to have no other name
   bool closed_ = false;
-  uint64_t snapshot_bytes_ = 0;  // size of the manifest's first edit
+  std::atomic<uint64_t> snapshot_bytes_ = 0;  // size of the manifest's first edit
   uint64_t switch_at_bytes_ = 0;
+  uint64_t scarce_switch_at_bytes_ = 0;
   std::shared_ptr<const Version> version_;
   absl::Status poison_;
   std::function<uint64_t()> next_file_number_;
+  std::function<bool()> space_is_scarce_;
   mutable Mutex mutex_;
   SyncedEnd synced_end_ ABSL_GUARDED_BY(mutex_);
 };
@@ -184,7 +200,7 @@ absl::Status ManifestLog::State::Switch(const Version& version) {
   auto prepared = Prepare(
       {.database_id = header_.database_id, .number = number, .nonce = options_.nonce}, version);
   if (!prepared.ok()) {
-    switch_at_bytes_ = end_offset_ + std::max(options_.bytes_min, snapshot_bytes_);
+    RetrySwitchLater();
     return absl::OkStatus();
   }
   if (const absl::Status installed = Install(*std::move(prepared)); !installed.ok()) {
@@ -223,7 +239,7 @@ absl::StatusOr<std::shared_ptr<const Version>> ManifestLog::State::Append(const 
     return EncodeEdit(edit, [writer](std::string_view bytes) { return writer->Append(bytes); });
   }));
   const std::shared_ptr<const Version> before = std::exchange(version_, next);
-  if (end_offset_ >= switch_at_bytes_) {
+  if (IsSwitchDue()) {
     if (const absl::Status switched = Switch(*next); !switched.ok()) {
       version_ = before;
       return switched;
@@ -397,6 +413,10 @@ uint64_t ManifestLog::database_id() const { return state_->header().database_id;
 bool ManifestLog::poisoned() const { return state_->poisoned(); }
 ManifestLog::SyncedEnd ManifestLog::synced_end() const { return state_->synced_end(); }
 absl::Status ManifestLog::Close() { return state_->Close(); }
+uint64_t ManifestLog::snapshot_bytes() const { return state_->snapshot_bytes(); }
+void ManifestLog::SetSpaceIsScarce(std::function<bool()> space_is_scarce) {
+  state_->SetSpaceIsScarce(std::move(space_is_scarce));
+}
 void ManifestLog::SetFileNumberSource(std::function<uint64_t()> next_file_number) {
   state_->SetFileNumberSource(std::move(next_file_number));
 }

@@ -118,12 +118,18 @@ class ManifestLog {
     uint64_t bytes = 0;
   };
   SyncedEnd synced_end() const;
+  // The size of the first edit of the current manifest, and so about that of the next manifest. Any
+  // thread.
+  uint64_t snapshot_bytes() const;
   // Writes the end mark and syncs it. Append returns FailedPrecondition afterwards. A poisoned log
   // returns its first error and writes nothing.
   absl::Status Close();
   // Sets the source of numbers for new manifests; only Append calls it. Without it the number comes
   // from the Version.
   void SetFileNumberSource(std::function<uint64_t()> next_file_number);
+  // Append calls it. While it returns true, the manifest is replaced when it is a quarter of the
+  // usual size.
+  void SetSpaceIsScarce(std::function<bool()> space_is_scarce);
 
  private:
   class State;

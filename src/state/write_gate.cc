@@ -67,15 +67,20 @@ absl::Status WriteGate::LastingRefusal() const {
 
 bool WriteGate::SpaceIsScarce() const {
   const SpaceReserve& reserve = *parts_.reserve;
-  return reserve.is_released() || reserve.FreeBytes() < parts_.state->memtable_bytes() +
-                                                            sizes_.memtable_bytes +
-                                                            2 * sizes_.segment_bytes;
+  return reserve.is_released() ||
+         reserve.FreeBytes() < parts_.state->memtable_bytes() + sizes_.memtable_bytes +
+                                   2 * sizes_.segment_bytes + ManifestBytes();
+}
+
+uint64_t WriteGate::ManifestBytes() const {
+  return parts_.new_manifest_bytes ? 2 * parts_.new_manifest_bytes() : 0;
 }
 
 absl::Status WriteGate::CheckRoomForFlushes(std::string_view what, uint64_t bytes) const {
   const uint64_t free_bytes = parts_.reserve->FreeBytes();
   const uint64_t unflushed_bytes = parts_.state->memtable_bytes();
-  if (free_bytes >= unflushed_bytes + sizes_.open_bytes + bytes) return absl::OkStatus();
+  if (free_bytes >= unflushed_bytes + sizes_.open_bytes + ManifestBytes() + bytes)
+    return absl::OkStatus();
   return ResourceExhausted(
       "{}: {} bytes are free on the disk, and {} in memory must be flushed; free disk space", what,
       free_bytes, unflushed_bytes);
@@ -83,7 +88,8 @@ absl::Status WriteGate::CheckRoomForFlushes(std::string_view what, uint64_t byte
 
 absl::Status WriteGate::CheckRoomForSegment(uint64_t bytes) const {
   const uint64_t free_bytes = parts_.reserve->FreeBytes();
-  const uint64_t needed_bytes = parts_.state->memtable_bytes() + sizes_.open_bytes + bytes;
+  const uint64_t needed_bytes =
+      parts_.state->memtable_bytes() + sizes_.open_bytes + ManifestBytes() + bytes;
   if (free_bytes >= needed_bytes || free_bytes + parts_.reserve->ReservedBytes() >= needed_bytes)
     return absl::OkStatus();
   return ResourceExhausted(

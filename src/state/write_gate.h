@@ -32,6 +32,8 @@ class WriteGate {
     EngineState* state = nullptr;
     SpaceReserve* reserve = nullptr;
     Events* events = nullptr;
+    // The size of a new manifest, at any time.
+    std::function<uint64_t()> new_manifest_bytes;
   };
   WriteGate(const Parts& parts, const EngineSizes& sizes, bool has_threads)
       : parts_(parts), sizes_(sizes), has_threads_(has_threads) {}
@@ -62,6 +64,8 @@ class WriteGate {
 
  private:
   absl::Status Refusal();  // why writes that free no space are refused
+  // The room for a new manifest, and for an edit that drops rows.
+  uint64_t ManifestBytes() const;
 
   const Parts parts_;
   const EngineSizes sizes_;

@@ -218,6 +218,23 @@ TEST_F(FullDiskTest, DeletesOfSingleRowsLeaveRoomForFlushesAndTheNextOpen) {
   EXPECT_EQ(table.Apply(SetRow(0)), absl::OkStatus());
 }
 
+// Regression: each session began a log segment, and none released those of earlier sessions. After
+// some sessions there was no room for another one.
+TEST_F(FullDiskTest, ManyShortSessionsLeaveRoomForTheNextOpen) {
+  MakeDatabase();
+  KillOnAFullDisk();
+  const uint64_t capacity = files_->used_bytes();
+  for (int row = 0; row < 40; ++row) {
+    ASSERT_EQ(Open(), absl::OkStatus()) << "session " << row;
+    Table table = Find("t");
+    ASSERT_EQ(table.Apply(RowMutation(fmt::format("row{:04}", row)).DeleteFromRow()),
+              absl::OkStatus());
+    table = Table();
+    KillOnAFullDisk();
+    files_->SetCapacity(capacity);
+  }
+}
+
 // Regression: deleted rows were taken to be as small as their tombstones. So compactions that would
 // free them waited for the space of the whole tablet.
 TEST_F(FullDiskTest, DeletedRowsGiveTheirSpaceBackWithoutACallOfCompact) {
