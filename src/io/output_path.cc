@@ -55,7 +55,7 @@ absl::Status CheckReplaces(const std::string& output, const std::string& input) 
         "{} is read by this command and would be replaced: write to another file",
         Printable(output, kShownBytesMax));
   if (!IsInside(input, output)) return absl::OkStatus();
-  return InvalidArgument("{} is inside {}, which this command uses: name a file elsewhere",
+  return InvalidArgument("{} is inside {}, which this command uses: choose a place elsewhere",
                          Printable(output, kShownBytesMax), Printable(input, kShownBytesMax));
 }
 

@@ -176,7 +176,7 @@ std::string DatabaseClock::DistrustLocked(int64_t lead, int64_t elapsed) {
   return fmt::format(
       "the clock leapt: it says {}, and {} was expected; until it agrees with the elapsed time for "
       "{} minutes, cells are collected only up to the earlier of both; set the clock if it is "
-      "wrong, or confirm it (stele clock confirm, Database::ConfirmClock)",
+      "wrong, or confirm it (stele clock confirm, SIGUSR1 to steled, Database::ConfirmClock)",
       Text(lead + elapsed), Text(expected), kClockAgreementMicros / 60'000'000);
 }
 

@@ -1,11 +1,13 @@
 // Tests the command on a damaged database: verify lists the damage instead of failing, and
 // --on-damage reads what is intact.
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 
 #include "cli/command_fixture.h"
+#include "stele/stele.h"
 
 namespace stele {
 namespace {
@@ -174,6 +176,48 @@ TEST_F(CommandDamageTest, SalvageDoesNotWriteIntoADatabase) {
   EXPECT_EQ(RunPlain({"salvage", database()}).exit_status, 2);
   EXPECT_EQ(RunPlain({"salvage", Path("missing"), Path("new")}).exit_status, 1);
   EXPECT_FALSE(std::filesystem::exists(Path("new")));
+}
+
+TEST_F(CommandDamageTest, SalvageAndCopyDoNotWriteIntoTheSource) {
+  const auto files = Files(database());
+  ExpectError({"salvage", database(), database() + "/new"}, 1, "choose a place elsewhere");
+  ExpectError({"copy", database(), database() + "/new"}, 1, "choose a place elsewhere");
+  EXPECT_EQ(Files(database()), files);
+}
+
+// Regression: a clock that leapt ahead hid cells by their age, and the copies lacked them.
+TEST_F(CommandDamageTest, AWrongClockLosesNoCellOfACopy) {
+  const auto past = std::make_shared<ManualClock>(Timestamp::FromMillis(1'600'000'000'000));
+  const std::string old = Path("old");
+  {
+    Database written = *Database::Open(old, {.clock = past});
+    Table table = *written.CreateTable(
+        "t", Schema().AddFamily("f", GcRule::MaxAge(std::chrono::hours(24 * 30))));
+    ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", "v")).ok());
+    ASSERT_TRUE(written.Close().ok());
+  }
+  EXPECT_EQ(RunPlain({"--db", old, "count", "t"}).out, "0\n") << "the clock is years ahead";
+  const CommandResult salvaged = RunPlain({"salvage", old, Path("salvaged")});
+  EXPECT_EQ(salvaged.exit_status, 0) << salvaged.err;
+  EXPECT_NE(salvaged.err.find("Salvaged t: 1 rows, 1 cells"), std::string::npos) << salvaged.err;
+  EXPECT_NE(salvaged.err.find("the clock is not trusted"), std::string::npos) << salvaged.err;
+  const CommandResult copied = RunPlain({"copy", old, Path("copied"), "--verify"});
+  EXPECT_EQ(copied.exit_status, 0) << copied.err;
+  EXPECT_NE(copied.err.find("Copied t to t: 1 rows"), std::string::npos) << copied.err;
+  for (const char* name : {"salvaged", "copied"}) {
+    EXPECT_EQ(RunPlain({"--db", Path(name), "compact", "t"}).exit_status, 0);
+    Database copy = *Database::Open(Path(name), {.clock = past});
+    EXPECT_TRUE(copy.OpenTable("t")->Exists("r").value_or(false)) << name;
+  }
+}
+
+TEST_F(CommandDamageTest, DoctorSaysThatADatabaseInUseCannotBeExamined) {
+  auto held = Database::Open(database());
+  ASSERT_TRUE(held.ok()) << held.status();
+  const CommandResult result = RunPlain({"doctor", database()});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.out.find("Another process uses"), std::string::npos) << result.out;
+  EXPECT_NE(result.err.find("could not be examined"), std::string::npos) << result.err;
 }
 
 TEST_F(CommandDamageTest, DoctorSaysWhatIsWrongAndWhatHelps) {

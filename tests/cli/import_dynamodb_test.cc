@@ -111,7 +111,8 @@ TEST_F(ImportDynamoDbTest, NoFileOfAnExportIsReplaced) {
          {Words(fixture.path(), {"--report", output}),
           {"load", design, "--input", input, "-o", output},
           {"bench", "--design", design, "--query", "q", "--input", input, "--hlog", output}})
-      ExpectError(words, 1, output == manifest ? "manifest-summary.json" : "name a file elsewhere");
+      ExpectError(words, 1,
+                  output == manifest ? "manifest-summary.json" : "choose a place elsewhere");
   }
   EXPECT_EQ(TextOf(manifest), text);
 }

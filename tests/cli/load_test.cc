@@ -81,8 +81,8 @@ TEST_F(LoadCommandTest, NoInputIsReplaced) {
   }
   ExpectError({"design", "show", words[1], "-o", words[1]}, 1, "would be replaced");
   const std::string current = database() + "/CURRENT";
-  ExpectError(Words(csv, {"--skip-bad=all", "--bad-file", current}), 1, "name a file elsewhere");
-  ExpectError(Words(csv, {"-o", current}), 1, "name a file elsewhere");
+  ExpectError(Words(csv, {"--skip-bad=all", "--bad-file", current}), 1, "choose a place elsewhere");
+  ExpectError(Words(csv, {"-o", current}), 1, "choose a place elsewhere");
   EXPECT_FALSE(std::filesystem::exists(database()));
 }
 

@@ -128,7 +128,8 @@ TEST_F(TraceCommandTest, RefusesTracesThatCannotBeRecorded) {
   Output({"createtable", "orders", "families=f"});
   ExpectError({"--trace", "", "read", "orders"}, 2, "--trace needs the name of a file");
   ExpectError({"--trace-sample", "0", "read", "orders"}, 2, "--trace-sample must be 1 to 1000000");
-  ExpectError({"--trace", database() + "/x.trace", "read", "orders"}, 1, "name a file elsewhere");
+  ExpectError({"--trace", database() + "/x.trace", "read", "orders"}, 1,
+              "choose a place elsewhere");
   const std::string both = Path("both");
   ExpectError({"--trace", both, "-o", both, "read", "orders"}, 1, "both");
   EXPECT_EQ(RunPlain({"trace", "cat", both}).exit_status, 1) << "nothing was written";

@@ -347,12 +347,43 @@ TEST_F(TroubleTest, NoOutputIsInTheDatabase) {
 #endif
   };
   for (const std::vector<std::string>& command : commands)
-    ExpectError(command, 1, "name a file elsewhere");
+    ExpectError(command, 1, "choose a place elsewhere");
   EXPECT_EQ(RunPlain({"--db", Path("new"), "-o", Path("new") + "/CURRENT", "createtable", "t"})
                 .exit_status,
             1);
   EXPECT_FALSE(std::filesystem::exists(Path("new")));
   EXPECT_EQ(Output({"ls"}), "t\n");
+}
+
+// Regression: the new file was readable to all, and replaced a link.
+TEST_F(TroubleTest, AnOutputKeepsThePermissionsAndTheLinkOfTheOldFile) {
+  namespace fs = std::filesystem;
+  Output({"createtable", "t", "families=f"});
+  Output({"set", "t", "r", "f:q=v"});
+  const std::string target = WriteFile("private", "old");
+  fs::permissions(target, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("private", Path("link"));
+  Output({"-o", Path("link"), "count", "t"});
+  EXPECT_TRUE(fs::is_symlink(Path("link")));
+  EXPECT_EQ(Bytes(target), "1\n");
+  EXPECT_EQ(fs::status(target).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("missing", Path("dangling"));
+  Output({"-o", Path("dangling"), "count", "t"});
+  EXPECT_EQ(Bytes(Path("missing")), "1\n");
+  ExpectError({"-o", target, "-o", target, "count", "t"}, 2, "-o is given twice");
+}
+
+TEST_F(TroubleTest, AllRowsAreNotDroppedByAnEmptyPrefix) {
+  Output({"createtable", "t", "families=f"});
+  ExpectError({"droprowrange", "t", "prefix="}, 2, "deleteallrows");
+}
+
+TEST_F(TroubleTest, AFileInUtf16IsRecognized) {
+  Output({"createtable", "t", "families=f"});
+  for (const std::string& mark : {std::string("\xff\xfe"), std::string("\xfe\xff")}) {
+    const std::string file = WriteFile("u16.csv", mark + std::string("i\0d\0", 4));
+    ExpectError({"import", "t", file, "--header", "--key", "id"}, 1, "UTF-16");
+  }
 }
 
 TEST_F(TroubleTest, ACommandWaitsForTheLock) {

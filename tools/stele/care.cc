@@ -94,6 +94,12 @@ absl::Status PrintTableStats(Session& session, const Database& database, const s
 // Prints a note if the clock is not trusted for ages, as after a month without a change.
 void NoteUntrustedClock(Session& session, const DatabaseStats::Clock& clock) {
   if (clock.is_trusted) return;
+  if (clock.now <= clock.collection_time) {
+    return session.Note(fmt::format(
+        "the clock is not trusted, because it went back; if it is {} now, run: stele clock "
+        "confirm\n",
+        clock.now.ToString()));
+  }
   session.Note(fmt::format(
       "the clock is not trusted: cells are removed by their age only up to {}; if it is {} now, "
       "run: stele clock confirm\n",

@@ -13,6 +13,7 @@
 #include "copy_marks.h"
 #include "copy_plan.h"
 #include "copy_rows.h"
+#include "copy_source.h"
 #include "copy_verify.h"
 #include "io/output_path.h"
 #include "listing.h"
@@ -166,19 +167,19 @@ absl::Status Verify(Session& session, const CopyRequest& request, const Snapshot
       comparison.is_cut_off ? ", and the comparison stopped there" : "", examples);
 }
 
-absl::StatusOr<Database> OpenCopied(const CopyRequest& request, OnDamage on_damage) {
+absl::StatusOr<CopySource> OpenCopied(Session& session, const CopyRequest& request) {
   DatabaseOptions options;
-  options.on_damage = on_damage;
+  options.on_damage = session.options().on_damage;
   options.create_if_missing = false;
   // Open a directory read-only, unless the copy also writes to it. A server's database has no lock.
   options.read_only = IsDirectory(request.source) && request.source != request.destination;
-  auto source = OpenLocation(request.source, options);
+  auto source = OpenCopySource(session, request.source, options);
   return source.ok() ? source : Within("source", source.status());
 }
 
-absl::StatusOr<Database> OpenDestination(const CopyRequest& request, const Database& source) {
-  if (request.source == request.destination) return source;
-  auto destination = OpenLocation(request.destination);
+absl::StatusOr<Database> OpenDestination(const CopyRequest& request, const CopySource& source) {
+  if (request.source == request.destination) return source.database;
+  auto destination = OpenCopyDestination(request.destination, source);
   return destination.ok() ? destination : Within("destination", destination.status());
 }
 
@@ -243,12 +244,16 @@ absl::Status RunCopy(Session& session, const std::vector<std::string>& args) {
       STELE_RETURN_IF_ERROR(
           internal::CheckOutputsAreNotInputs({session.options().output}, {location}));
   }
+  if (request.source != request.destination && IsDirectory(request.source) &&
+      IsDirectory(request.destination))
+    STELE_RETURN_IF_ERROR(
+        internal::CheckOutputsAreNotInputs({request.destination}, {request.source}));
   const std::string job = JobText(request);
   CopyMarks marks(MarkPath(request, job), job);
-  STELE_ASSIGN_OR_RETURN(const Database source, OpenCopied(request, session.options().on_damage));
+  STELE_ASSIGN_OR_RETURN(const CopySource source, OpenCopied(session, request));
   CopyRun run{.request = request, .destination = {}, .snapshot = {}, .tables = {}};
-  STELE_ASSIGN_OR_RETURN(run.tables, FindTables(request, source));
-  STELE_ASSIGN_OR_RETURN(run.snapshot, SnapshotWhereOffered(source));
+  STELE_ASSIGN_OR_RETURN(run.tables, FindTables(request, source.database));
+  STELE_ASSIGN_OR_RETURN(run.snapshot, SnapshotWhereOffered(source.database));
   STELE_ASSIGN_OR_RETURN(run.destination, OpenDestination(request, source));
   const absl::Status copied = PlanAndCopy(session, run, marks);
   const absl::Status closed = run.destination.Close();

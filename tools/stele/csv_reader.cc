@@ -32,6 +32,8 @@ void CsvReader::SkipMark() {
   if (start_ == kMark) start_.clear();
 }
 
+bool CsvReader::IsUtf16() const { return start_ == "\xff" || start_ == "\xfe"; }
+
 absl::Status CsvReader::Wrong(std::string_view what) const {
   return internal::InvalidArgument("{}:{}: {}", name_, record_line_, what);
 }
@@ -76,7 +78,11 @@ absl::StatusOr<int> CsvReader::ReadField(int first, std::string& field) {
 }
 
 absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>& fields) {
-  if (record_line_ == 0) SkipMark();
+  if (record_line_ == 0) {
+    SkipMark();
+    record_line_ = line_;
+    if (IsUtf16()) return Wrong("the file is UTF-16; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)");
+  }
   int c = 0;
   do {
     record_line_ = line_;

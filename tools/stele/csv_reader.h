@@ -38,6 +38,8 @@ class CsvReader {
   int Get();
   // Skips a byte order mark at the start of the file.
   void SkipMark();
+  // After SkipMark: the file begins with a byte of the mark of UTF-16, which no UTF-8 text has.
+  bool IsUtf16() const;
   // True if the record is so large that a quote is probably missing.
   bool IsTooLarge() const { return bytes_read_ - record_begin_bytes_ > kRecordBytesMax; }
   bool EndsField(int c) const { return c == separator_ || c == '\n' || c == EOF; }

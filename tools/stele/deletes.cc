@@ -44,6 +44,10 @@ absl::Status RunDropRowRange(Session& session, const std::vector<std::string>& a
   if (args.size() < 2) return WrongUsage("droprowrange");
   STELE_ASSIGN_OR_RETURN(const KeyValues values,
                          ParseKeyValues(std::span(args).subspan(1), {"prefix", "start", "end"}));
+  if (Find(values, "prefix") == "") {
+    return UsageError(
+        "droprowrange: every row has the empty prefix; deleteallrows TABLE deletes all rows");
+  }
   STELE_ASSIGN_OR_RETURN(const RowRange range, ParseRange(values));
   auto table = session.OpenTable(Session::Access::kWrite, args[0]);
   if (!table.ok()) return Within("Dropping row range", table.status());

@@ -15,6 +15,7 @@ namespace {
 
 struct Diagnosis {
   bool is_healthy = false;
+  bool is_examined = true;  // false: it could not be read
   std::string state;
   std::vector<std::string> advice;
 };
@@ -49,12 +50,14 @@ absl::StatusOr<Diagnosis> ExamineReadable(const std::string& directory, const Da
                      .advice = {"Nothing needs to be done."}};
   }
   const VerifyReport::Damage& first = report.damages.front();
+  const std::string place = fmt::format("{} @{}: ", first.file, first.offset);
+  std::string_view what = first.what;
+  if (what.starts_with(place)) what.remove_prefix(place.size());
   return Diagnosis{
-      .state =
-          fmt::format("{}, first {} @{}: {}. Reads of the rows there return an error; all other "
-                      "rows are readable.",
-                      Counted(report.damages.size(), "place is damaged", "places are damaged"),
-                      first.file, first.offset, first.what),
+      .state = fmt::format(
+          "{}, first {}{}. Reads of the rows there return an error; all other rows "
+          "are readable.",
+          Counted(report.damages.size(), "place is damaged", "places are damaged"), place, what),
       .advice = {std::string(kBackup), VerifyAdvice(directory), SalvageAdvice(directory)}};
 }
 
@@ -110,7 +113,8 @@ absl::StatusOr<Diagnosis> Examine(const std::string& directory) {
                        .advice = {"Check the path. If it is right, restore a checkpoint."}};
     case absl::StatusCode::kFailedPrecondition:
       if (text.find(" is open elsewhere") != std::string::npos) {
-        return Diagnosis{.state = fmt::format("Another process uses the database: {}.", text),
+        return Diagnosis{.is_examined = false,
+                         .state = fmt::format("Another process uses the database: {}.", text),
                          .advice = {"Stop that process, and run this command again."}};
       }
       return ExamineIncomplete(directory, text);
@@ -121,6 +125,7 @@ absl::StatusOr<Diagnosis> Examine(const std::string& directory) {
     case absl::StatusCode::kPermissionDenied:
     case absl::StatusCode::kUnavailable:
       return Diagnosis{
+          .is_examined = false,
           .state = fmt::format("The system does not give access: {}.", text),
           .advice = {"Remove the cause, and run this command again. Nothing shows that "
                      "the database is damaged."}};
@@ -141,6 +146,8 @@ absl::Status RunDoctor(Session& session, const std::vector<std::string>& args) {
     session.Print(fmt::format("Next:  {}\n", advice));
   if (diagnosis.is_healthy) return absl::OkStatus();
   session.KeepOutput();
+  if (!diagnosis.is_examined)
+    return internal::FailedPrecondition("{} could not be examined", args[0]);
   return internal::FailedPrecondition("{} is not an intact database", args[0]);
 }
 

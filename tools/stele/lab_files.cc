@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "location.h"
+#include "replaced_file.h"
 
 namespace stele::cli {
 
@@ -25,8 +26,10 @@ std::string DefaultStatePath(const std::string& database, std::string_view verb,
   return fmt::format("{}.{}-{:016x}", base, verb, XXH3_64bits(named.data(), named.size()));
 }
 
-absl::Status WriteReport(const std::string& path, std::string_view text) {
-  std::FILE* const file = std::fopen(path.c_str(), "wb");
+namespace {
+
+// Writes `text` to `file`, which may be null, and closes it.
+absl::Status WriteAndClose(std::FILE* file, const std::string& path, std::string_view text) {
   if (file == nullptr) return internal::ErrnoStatus("open", path, errno);
   const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const int write_error = errno;
@@ -34,14 +37,21 @@ absl::Status WriteReport(const std::string& path, std::string_view text) {
   return internal::ErrnoStatus("write", path, is_written ? errno : write_error);
 }
 
+}  // namespace
+
+absl::Status WriteReport(const std::string& path, std::string_view text) {
+  return WriteAndClose(std::fopen(path.c_str(), "wb"), path, text);
+}
+
 absl::Status ReplaceFile(const std::string& path, std::string_view text) {
   std::error_code error;
   const auto type = std::filesystem::status(path, error).type();
   if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found)
     return WriteReport(path, text);  // a device or a pipe
-  const std::string new_path = fmt::format("{}.{}.new", path, ::getpid());
-  absl::Status status = WriteReport(new_path, text);
-  if (status.ok() && std::rename(new_path.c_str(), path.c_str()) != 0)
+  const std::string target = TargetOf(path);
+  const std::string new_path = fmt::format("{}.{}.new", target, ::getpid());
+  absl::Status status = WriteAndClose(CreateInPlaceOf(new_path, target), new_path, text);
+  if (status.ok() && std::rename(new_path.c_str(), target.c_str()) != 0)
     status = internal::ErrnoStatus("rename to", path, errno);
   if (!status.ok()) std::remove(new_path.c_str());
   return status;

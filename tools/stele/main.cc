@@ -54,6 +54,7 @@ absl::Status TakeFlag(const std::vector<std::string>& args, size_t& index, Globa
   if (name == "db") {
     options.database = value;
   } else if (name == "o") {
+    if (!options.output.empty()) return UsageError("flag -o is given twice");
     options.output = value;
   } else if (name == "format") {
     STELE_ASSIGN_OR_RETURN(options.format, ParseFormat(value));
@@ -87,8 +88,9 @@ bool HasOwnFlags(std::span<const std::string> words) {
   return command != nullptr && command->has_own_flags;
 }
 
-// True if "--help" is among the words of a verb, before "--".
+// True if "--help" is among the words of a verb, before "--", or "-h" is the only one.
 bool AsksForHelp(std::span<const std::string> words) {
+  if (words.size() == 2 && words.back() == "-h") return true;
   const auto end = std::find(words.begin(), words.end(), "--");
   return std::find(words.begin(), end, "--help") != end;
 }

@@ -13,9 +13,9 @@
 #include "command.h"
 #include "copy_batch.h"
 #include "copy_plan.h"
+#include "copy_source.h"
 #include "damage.h"
 #include "io/output_path.h"
-#include "location.h"
 
 namespace stele::cli {
 namespace {
@@ -128,9 +128,9 @@ class TableSalvage {
   CopyCounts counts_;
 };
 
-absl::StatusOr<Database> OpenDamaged(const std::string& directory) {
-  absl::StatusOr<Database> source = OpenLocation(
-      directory,
+absl::StatusOr<CopySource> OpenDamaged(Session& session, const std::string& directory) {
+  absl::StatusOr<CopySource> source = OpenCopySource(
+      session, directory,
       {.create_if_missing = false, .read_only = true, .on_damage = OnDamage::kReadAround});
   return source.ok() ? source : Within("source", source.status());
 }
@@ -174,9 +174,11 @@ absl::Status RunSalvage(Session& session, const std::vector<std::string>& args) 
     return UsageError("salvage: both DIRECTORY and NEW are directories");
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({session.options().output},
                                                            {request.source, request.destination}));
-  STELE_ASSIGN_OR_RETURN(const Database source, OpenDamaged(request.source));
-  STELE_ASSIGN_OR_RETURN(const VerifyReport report, source.Verify());
-  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, source.ListTables());
+  STELE_RETURN_IF_ERROR(
+      internal::CheckOutputsAreNotInputs({request.destination}, {request.source}));
+  STELE_ASSIGN_OR_RETURN(const CopySource source, OpenDamaged(session, request.source));
+  STELE_ASSIGN_OR_RETURN(const VerifyReport report, source.database.Verify());
+  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, source.database.ListTables());
   if (names.empty() && report.ok()) return internal::NotFound("{} has no tables", request.source);
   if (names.empty()) {
     session.Note("No table is readable, so NEW is not created.\n");
@@ -184,9 +186,12 @@ absl::Status RunSalvage(Session& session, const std::vector<std::string>& args) 
     return absl::OkStatus();
   }
   absl::StatusOr<Database> destination =
-      OpenLocation(request.destination, {.error_if_exists = true});
+      OpenCopyDestination(request.destination, source, {.error_if_exists = true});
+  if (absl::IsAlreadyExists(destination.status()))
+    return internal::AlreadyExists("{} has a database: salvage needs a new directory",
+                                   request.destination);
   if (!destination.ok()) return Within("destination", destination.status());
-  STELE_ASSIGN_OR_RETURN(std::vector<CopyTable> tables, FindTables(request, source));
+  STELE_ASSIGN_OR_RETURN(std::vector<CopyTable> tables, FindTables(request, source.database));
   STELE_RETURN_IF_ERROR(FitTables(session, request, *destination, tables));
   STELE_RETURN_IF_ERROR(MakeTables(*destination, tables));
   Listing listing = DamageListing(report);

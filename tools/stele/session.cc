@@ -16,6 +16,7 @@
 #include "io/output_path.h"
 #include "listing.h"
 #include "location.h"
+#include "replaced_file.h"
 
 namespace stele::cli {
 namespace {
@@ -160,9 +161,10 @@ absl::Status Session::OpenOutput() {
   std::error_code error;
   const auto type = std::filesystem::status(options_.output, error).type();
   if (type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found)
-    new_output_ = fmt::format("{}.{}.new", options_.output, ::getpid());
+    new_output_ = fmt::format("{}.{}.new", TargetOf(options_.output), ::getpid());
   const std::string& path = new_output_.empty() ? options_.output : new_output_;
-  out_ = std::fopen(path.c_str(), "wb");
+  out_ =
+      new_output_.empty() ? std::fopen(path.c_str(), "wb") : CreateInPlaceOf(path, options_.output);
   if (out_ == nullptr) return internal::ErrnoStatus("open", path, errno);
   return absl::OkStatus();
 }
@@ -177,7 +179,7 @@ absl::Status Session::FinishOutput(bool has_succeeded) {
     std::remove(new_output_.c_str());
     return output_status_;
   }
-  if (std::rename(new_output_.c_str(), options_.output.c_str()) != 0)
+  if (std::rename(new_output_.c_str(), TargetOf(options_.output).c_str()) != 0)
     return internal::ErrnoStatus("rename to", options_.output, errno);
   return absl::OkStatus();
 }

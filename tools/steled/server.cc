@@ -220,8 +220,10 @@ void Server::LogStart(const Flags& flags, const ConnectionLimits& limits,
 
 absl::Status Server::LoadBackups(const Flags& flags) {
   // The default directory, next to the database, is created with the first backup.
-  const absl::Status usable =
-      flags.backup_directory.empty() ? absl::OkStatus() : backups_.CheckDirectory();
+  absl::Status usable;
+  if (!flags.backup_directory.empty())
+    usable = internal::CheckOutputsAreNotInputs({flags.backup_directory}, {flags.database});
+  if (usable.ok() && !flags.backup_directory.empty()) usable = backups_.CheckDirectory();
   if (usable.ok()) return backups_.Load();
   return MakeStatus(usable.code(),
                     fmt::format("{} {} cannot be used: {}", SourceOf(flags, "backup-dir"),

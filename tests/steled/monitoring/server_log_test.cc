@@ -121,6 +121,8 @@ TEST_F(ServerLog, AnUnusableBackupDirectoryIsNamedAtTheStart) {
               std::string::npos)
         << outcome.error;
   }
+  EXPECT_EQ(Run("", flags + " --backup-dir " + Path("db") + "/backups").exit_status, 1)
+      << "inside the database";
   const Outcome outcome = Run("STELED_BACKUP_DIR=" + Path("file"), flags);
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_NE(outcome.error.find(": STELED_BACKUP_DIR " + Path("file")), std::string::npos)

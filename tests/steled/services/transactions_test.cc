@@ -140,6 +140,10 @@ TEST(StrictInstances, AnUnknownInstanceIsNotFound) {
   EXPECT_EQ(server.CallInstances<admin::ListAppProfilesResponse>(
                 &Instances::ListAppProfiles, admin::ListAppProfilesRequest(), "parent: " + name),
             kNotFound);
+  EXPECT_EQ(
+      server.CallInstances<google::iam::v1::Policy>(
+          &Instances::GetIamPolicy, google::iam::v1::GetIamPolicyRequest(), "resource: " + name),
+      kNotFound);
   grpc::ClientContext pinging;
   google::bigtable::v2::PingAndWarmRequest ping;
   ping.set_name("projects/p/instances/i");

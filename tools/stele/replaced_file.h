@@ -1,0 +1,18 @@
+// tools/stele/replaced_file.h: writes a file beside the one that it replaces.
+//
+// Threads:   pure functions, which use the file system.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+namespace stele::cli {
+
+// Returns the file that `path` names after symbolic links, so that a link stays a link.
+std::string TargetOf(const std::string& path);
+
+// Creates `path` for writing. It gets the permissions and, where the process may set it, the owner
+// of `replaced`, if that exists. Returns null and sets errno if it fails.
+std::FILE* CreateInPlaceOf(const std::string& path, const std::string& replaced);
+
+}  // namespace stele::cli
