@@ -149,14 +149,12 @@ absl::Status ReadSummary(ExportDirectory* exported) {
   return absl::OkStatus();
 }
 
-// Returns the part of an object's key from AWSDynamoDB/ on, or nothing if the key is not safe.
-std::optional<std::string> BelowExports(const std::string& key) {
-  const size_t at = key.find(std::string(kExportsFolder) + "/");
-  if (at == std::string::npos || key.find('\0') != std::string::npos) return std::nullopt;
-  for (const fs::path& part : fs::path(key)) {
-    if (part == ".." || part == "/") return std::nullopt;
-  }
-  return key.substr(at);
+// True if an object's key names a file, and does not lead to a folder above.
+bool IsSafeKey(const std::string& key) {
+  const fs::path path(key);
+  return key.find('\0') == std::string::npos && path.has_filename() && path.filename() != "." &&
+         std::none_of(path.begin(), path.end(),
+                      [](const fs::path& part) { return part == ".." || part == "/"; });
 }
 
 // True if `path`, with all links followed, is below `folder`.
@@ -173,22 +171,24 @@ bool IsBelow(const fs::path& path, const fs::path& folder) {
 
 absl::StatusOr<fs::path> FindDataFile(const ExportDirectory& exported, const std::string& key,
                                       const std::string& where) {
-  const std::optional<std::string> below = BelowExports(key);
-  if (!below.has_value())
-    return internal::InvalidArgument("{}: dataFileS3Key \"{}\" is not below {}/", where,
-                                     internal::Printable(key), kExportsFolder);
+  if (!IsSafeKey(key))
+    return internal::InvalidArgument(
+        "{}: dataFileS3Key \"{}\" does not name a file below a folder: download the manifest again",
+        where, internal::Printable(key));
   const fs::path above = fs::path(exported.path).parent_path();
   // An export that was copied elsewhere is alone.
   const fs::path exports = above.filename() == kExportsFolder ? above : fs::path(exported.path);
-  const fs::path candidates[] = {above.parent_path() / *below,
-                                 fs::path(exported.path) / "data" / fs::path(key).filename()};
+  std::vector<fs::path> candidates;
+  const size_t at = key.find(std::string(kExportsFolder) + "/");
+  if (at != std::string::npos) candidates.push_back(above.parent_path() / key.substr(at));
+  candidates.push_back(fs::path(exported.path) / "data" / fs::path(key).filename());
   for (const fs::path& candidate : candidates) {
     if (!Exists(candidate.string())) continue;
     if (IsBelow(candidate, exports)) return candidate;
     return internal::InvalidArgument("{}: {} leads out of the export", where, candidate.string());
   }
   return internal::NotFound("{}: the data file {} is missing: download the whole export", where,
-                            candidates[1].string());
+                            candidates.back().string());
 }
 
 absl::Status ReadFileList(bool verifies, ExportDirectory* exported) {

@@ -159,8 +159,9 @@ TEST(ExportDirectoryTest, OnlyTheOptionSkipsTheSumOfAFile) {
 }
 
 TEST(ExportDirectoryTest, NeverLeavesTheExport) {
-  for (const std::string key : {"AWSDynamoDB/../../secret", "/etc/AWSDynamoDB/passwd", "secret",
-                                "AWSDynamoDB/0173-abc/data/link.gz"}) {
+  for (const std::string key :
+       {"AWSDynamoDB/../../secret", "../secret", "x/../../secret", "/etc/AWSDynamoDB/passwd",
+        "/secret", "..", ".", "x/.", "x/", "", "AWSDynamoDB/0173-abc/data/link.gz", "link.gz"}) {
     ExportFixture fixture(DataLines{{"{}"}});
     const std::string outside = fixture.directory().Write("secret", "x");
     std::filesystem::create_symlink(outside, fixture.path() + "/data/link.gz");
@@ -169,6 +170,23 @@ TEST(ExportDirectoryTest, NeverLeavesTheExport) {
     const auto exported = ReadExportDirectory(fixture.path(), true);
     EXPECT_EQ(exported.status().code(), absl::StatusCode::kInvalidArgument) << key;
   }
+}
+
+// A copy may have lost the folder AWSDynamoDB. The name of the file is then searched in data/.
+TEST(ExportDirectoryTest, FindsFilesWhoseKeysHaveOtherFolders) {
+  for (const std::string key : {"backup/0173-abc/data/part0.json.gz", "part0.json.gz",
+                                "backup/AWSDynamoDB/other/data/part0.json.gz"}) {
+    ExportFixture fixture(DataLines{{"{}"}});
+    fixture.WriteManifest("manifest-files",
+                          R"({"itemCount":1,"md5Checksum":"x","dataFileS3Key":")" + key + "\"}");
+    const auto exported = ReadExportDirectory(fixture.path(), true);
+    ASSERT_TRUE(exported.ok()) << key << exported.status();
+    EXPECT_EQ(exported->files[0].name, "data/part0.json.gz");
+  }
+  ExportFixture fixture(DataLines{{"{}"}});
+  fixture.WriteManifest("manifest-files",
+                        R"({"itemCount":1,"md5Checksum":"x","dataFileS3Key":"absent.gz"})");
+  ExpectNoExport(fixture.path(), "data/absent.gz is missing: download the whole export");
 }
 
 TEST(ExportDirectoryTest, FollowsLinksInsideTheExport) {
