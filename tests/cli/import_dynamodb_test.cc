@@ -151,7 +151,8 @@ TEST_F(ImportDynamoDbTest, RejectsWrongCommandLines) {
       {"--gsi", "x"},      {"--gsi", "x=a,b,c"},
       {"--mode", "other"}, {"--mode", "google", "--ttl", "x"},
       {"--family", "f"},   {"--key", "ordered", "--delimiter", "#"},
-      {"--format", "csv"}, {"--timestamp-micros", "-1"}};
+      {"--format", "csv"}, {"--timestamp-micros", "-1"},
+      {"--delimiter", ""}, {"--counters", "a,,b"}};
   for (const auto& more : kWrong) ExpectError(Words("export", more), 2, "");
   ExpectError(Words("export", {"--gsi", "a/b=PK"}), 2, "t.a/b");
   ExpectError({"import", "dynamodb", "x", "--table", "a b", "--partition-key", "P"}, 2, "a b");
@@ -161,7 +162,9 @@ TEST_F(ImportDynamoDbTest, RejectsWrongCommandLines) {
   // A message does not change the terminal.
   ExpectError(Words(Path("\x1b[31m\xe2\x80\xae")), 1, "\\x1b[31m\\xe2\\x80\\xae");
   ExpectError({"import", "dynamodb"}, 2, "usage: stele import dynamodb");
-  ExpectError({"import", "dynamodb", "x", "--table", "t"}, 2, "usage: stele import dynamodb");
+  ExpectError({"import", "dynamodb", "x", "--table", "t"}, 2, "--partition-key is missing");
+  ExpectError({"import", "dynamodb", "x", "--partition-key", "P"}, 2, "--table is missing");
+  ExpectError(Words("export", {"--gsi", "g=SK,PK:foo"}), 2, "\":foo\" is neither :keys nor :all");
 }
 
 TEST_F(ImportDynamoDbTest, ATableMayBeNamedDynamodb) {
@@ -197,7 +200,38 @@ TEST_F(ImportDynamoDbTest, AnExportReturnsTheItems) {
   EXPECT_NE(result.err.find("1 rows are no items"), std::string::npos) << result.err;
   ExpectError({"export", "dynamodb"}, 2, "usage: stele export dynamodb");
   ExpectError({"export", "dynamodb", "t", "--format", "json"}, 2, "has no --format");
-  ExpectError({"export", "dynamodb", "absent"}, 1, "absent");
+  ExpectError({"export", "dynamodb", "absent"}, 1,
+              "no table absent: import the items with stele import dynamodb first");
+}
+
+TEST_F(ImportDynamoDbTest, AnIndexTableIsExportedOnRequest) {
+  const std::string path = WriteFile(
+      "items", R"({"Item":{"PK":{"S":"a#"},"SK":{"S":"b"},"g":{"N":"7"},"n":{"S":"x"}}})");
+  const std::string report = Output(Words(path, {"--gsi", "k=g", "--gsi", "all=g,PK:all"}));
+  EXPECT_NE(report.find("index key   t.k: g (N, 10 digits) \"|\" PK (S) \"|\" SK (S)\n"),
+            std::string::npos)
+      << report;
+  const std::string item =
+      R"({"Item":{"PK":{"S":"a#"},"SK":{"S":"b"},"g":{"N":"7"},"n":{"S":"x"}}})"
+      "\n";
+  const std::string keys = R"({"Item":{"PK":{"S":"a#"},"SK":{"S":"b"},"g":{"N":"7"}}})"
+                           "\n";
+  EXPECT_EQ(Output({"export", "dynamodb", "t"}), item);
+  EXPECT_EQ(Output({"export", "dynamodb", "t", "--keep-index"}), item + item + keys);
+  EXPECT_EQ(Output({"export", "dynamodb", "t.k", "--keep-index"}), keys);
+  ExpectError({"export", "dynamodb", "t.k"}, 1, "t.k is an index table of t: export t");
+}
+
+// An export is applied to a table only if it is of the same table of DynamoDB.
+TEST_F(ImportDynamoDbTest, AnIncrementalExportNeedsItsTable) {
+  const ExportFixture changes(
+      DataLines{{R"({"Metadata":{"WriteTimestampMicros":1},"Keys":{"PK":{"S":"a"},)"
+                 R"("SK":{"S":"b"}}})"}},
+      "INCREMENTAL_EXPORT");
+  ExpectError(Words(changes.path()), 1, "import the full export first, with the same --table");
+  ExpectError(Words(changes.path(), {"--check"}), 1, "import the full export first");
+  Output({"createtable", "other", "families=f"});
+  ExpectError(Words(changes.path()), 1, "import the full export first, with the same --table");
 }
 
 TEST_F(ImportDynamoDbTest, AKilledImportContinues) {

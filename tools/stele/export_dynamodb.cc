@@ -21,7 +21,7 @@ namespace stele::cli {
 
 namespace {
 
-constexpr FlagSpec kExportFlags[] = {{"mapping"}};
+constexpr FlagSpec kExportFlags[] = {{"mapping"}, {"keep-index", false}};
 
 bool NamesDirectory(const std::string& path) {
   std::error_code error;
@@ -35,6 +35,7 @@ absl::StatusOr<lab::DynamoDbExportOptions> ParseExportFlags(Session& session, co
   lab::DynamoDbExportOptions options{.table = flags.words()[0],
                                      .mapping_path = flags.Get("mapping", "")};
   STELE_ASSIGN_OR_RETURN(options.rows, ParseRange(values));
+  options.keeps_indexes = flags.has("keep-index");
   if (NamesDirectory(session.options().output)) {
     options.directory = session.options().output;
     session.SetOutput("");

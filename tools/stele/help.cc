@@ -138,12 +138,14 @@ constexpr Command kCommands[] = {
      "  csv: read it back with: import TABLE FILE.csv timestamp=value-encoded\n",
      RunExport},
     {"export dynamodb", "Write items of DynamoDB",
-     "export dynamodb TABLE [-o FILE|DIR] [prefix=PREFIX] [start=ROW] [end=ROW] [--mapping "
-     "FILE]\n\n"
+     "export dynamodb TABLE [-o FILE|DIR] [prefix=PREFIX] [start=ROW] [end=ROW] [--keep-index]\n"
+     "                [--mapping FILE]\n\n"
      "  Writes the items of a table that import dynamodb made, one {\"Item\":{...}} per line.\n"
-     "  DIR      an existing directory, or a name that ends in /: writes AWSDynamoDB/ID in it, in\n"
-     "           the layout of an export to S3\n"
-     "  mapping  the file of the import's --mapping\n"
+     "  DIR         an existing directory, or a name that ends in /: writes AWSDynamoDB/ID in it,\n"
+     "              in the layout of an export to S3\n"
+     "  keep-index  also the rows of the tables of --gsi, after the items: whole items, or only\n"
+     "              their keys. TABLE may be such a table. Default: they are left out\n"
+     "  mapping     the file of the import's --mapping\n"
      "  Rows that are no items are listed on standard error and left out; the exit status is then "
      "3.\n"
      "  For a table that is named dynamodb: stele export table=dynamodb\n",
@@ -217,11 +219,11 @@ constexpr Command kCommands[] = {
      "  --delimiter auto|D            auto: the first of # | / ~ that is in no partition key\n"
      "  --sets columns|json           a column per member, or one cell; default: columns\n"
      "  --maps json|columns           the same for maps; default: json\n"
-     "  --counters A,...              numbers as 8 bytes, for increments\n"
+     "  --counters A,...              numbers as 8 bytes, for increments; other types are kept\n"
      "  --ttl A [--keep-expired]      the attribute of the expiry time; keep what has expired\n"
      "  --timestamp A                 the attribute of the cells' time\n"
      "  --timestamp-micros N          the cells' time; default: the time of the export\n"
-     "  --gsi NAME=PK[,SK][:keys|all] a table T.NAME for an index; may be repeated\n"
+     "  --gsi NAME=PK[,SK][:keys|all] a table T.NAME for an index; may be repeated. Default: keys\n"
      "  --mapping FILE                stores the mapping in a file, for servers\n"
      "  --skip-bad N|all --bad-file F leaves bad items out, and writes them to F; exit status 3\n"
      "  --no-verify                   does not compare MD5 sums with the manifest\n"

@@ -61,6 +61,11 @@ absl::StatusOr<lab::DynamoDbIndex> ParseIndex(std::string text) {
   if (text.ends_with(":all") || text.ends_with(":keys")) {
     index.has_item_copies = text.ends_with(":all");
     text.resize(text.rfind(':'));
+  } else if (const size_t colon = text.find(':'); colon != std::string::npos) {
+    return UsageError(fmt::format(
+        "--gsi NAME=PK[,SK][:keys|all]: \"{}\" is neither :keys nor :all; after an attribute with "
+        "a colon, one of them is needed",
+        internal::Printable(text.substr(colon))));
   }
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
@@ -118,21 +123,43 @@ absl::Status CheckNames(const DynamoDbImportOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status ParseCounters(const Flags& flags, DynamoDbImportOptions* options) {
+  const auto counters = flags.Find("counters");
+  if (!counters.has_value()) return absl::OkStatus();
+  options->counters = Split(*counters, ',');
+  for (const std::string& name : options->counters) {
+    if (name.empty()) return UsageError("--counters A,...: the name of an attribute is empty");
+  }
+  return absl::OkStatus();
+}
+
+std::string MissingFlag(std::string_view name) {
+  return fmt::format(
+      "--{} is missing: stele import dynamodb PATH ... --table T --partition-key "
+      "NAME [--sort-key NAME]",
+      name);
+}
+
 absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, const Flags& flags) {
   DynamoDbImportOptions options{.paths = flags.words(),
                                 .table = flags.Get("table", ""),
                                 .partition_key = flags.Get("partition-key", ""),
                                 .sort_key = flags.Get("sort-key", "")};
-  if (options.paths.empty() || options.table.empty() || options.partition_key.empty())
-    return WrongUsage("import dynamodb");
+  if (options.paths.empty()) return WrongUsage("import dynamodb");
+  for (const auto& [name, value] :
+       {std::pair("table", &options.table), std::pair("partition-key", &options.partition_key)}) {
+    if (value->empty()) return UsageError(MissingFlag(name));
+  }
   STELE_ASSIGN_OR_RETURN(options.has_ordered_keys, IsSecond(flags, "key", "delimited", "ordered"));
   STELE_ASSIGN_OR_RETURN(options.has_sets_as_json, IsSecond(flags, "sets", "columns", "json"));
   STELE_ASSIGN_OR_RETURN(options.has_maps_as_columns, IsSecond(flags, "maps", "json", "columns"));
   options.delimiter = flags.Get("delimiter", "auto");
+  if (options.delimiter.empty())
+    return UsageError("--delimiter is empty: auto chooses one, and --key ordered needs none");
   if (options.delimiter == "auto") options.delimiter.clear();
   if (options.has_ordered_keys && !options.delimiter.empty())
     return UsageError("--key ordered has no delimiter");
-  if (const auto counters = flags.Find("counters")) options.counters = Split(*counters, ',');
+  STELE_RETURN_IF_ERROR(ParseCounters(flags, &options));
   for (const std::string& text : flags.All("gsi")) {
     STELE_ASSIGN_OR_RETURN(lab::DynamoDbIndex index, ParseIndex(text));
     options.indexes.push_back(std::move(index));

@@ -101,20 +101,29 @@ struct DynamoDbImportReport {
     std::string type = {};
     int pad_width = 0;  // 0: not padded
   };
+  // The row key of an index table.
+  struct TableKey {
+    std::vector<KeyAttribute> attributes = {};  // in the order of the row key
+    std::string form = {};                      // "delimited" or "ordered"
+    std::string delimiter = {};
+  };
 
   std::string mode = {};       // "native", "google" or "incremental"
   std::string export_id = {};  // "": the input is not the directory of an export
   std::string source = {};     // describes the input
   bool only_checked = false;
   uint64_t items_read = 0;
-  uint64_t items_written = 0;  // or items to write, if only_checked
+  // Or items to write, if only_checked. Of an incremental export: the rows that were replaced or
+  // deleted, whatever the number and order of their changes.
+  uint64_t items_written = 0;
   uint64_t items_bad = 0;
   uint64_t items_expired = 0;
   std::map<std::string, TableCounts> tables = {};
   std::vector<KeyAttribute> key = {};
   std::string key_form = {};  // "delimited" or "ordered"; Google mode: ""
   std::string delimiter = {};
-  std::string key_remark = {};  // why the delimiter is not '#', or ""
+  std::string key_remark = {};                      // why the delimiter is not '#', or ""
+  std::map<std::string, TableKey> index_keys = {};  // by the name of the index table
   // The number of items with an attribute, by its name and type. At most 10,000 names.
   std::map<std::string, std::map<std::string, uint64_t>> attributes = {};
   bool has_more_attributes = false;  // some are not counted
@@ -139,8 +148,9 @@ struct DynamoDbImportReport {
 //                        Nothing was written
 //   NotFound             a file of the input, or the table of an incremental export, is missing
 //   FailedPrecondition   the table exists and is not of the same import; the state file belongs to
-//                        another import; an incremental export is older than the table; the table
-//                        has an incremental export, and the input is a full one
+//                        another import; an incremental export is older than the table, or is of
+//                        another table of DynamoDB; the table has an incremental export, and the
+//                        input is a full one
 //   errors of the file system and of the database: the import may be incomplete; repeat the call
 [[nodiscard]] absl::StatusOr<DynamoDbImportReport> ImportDynamoDb(
     Database database, const DynamoDbImportOptions& options);
@@ -155,6 +165,10 @@ struct DynamoDbExportOptions {
   // Instead of `write`: writes the export to a new directory AWSDynamoDB/ID below this one, in the
   // layout of DynamoDB's exports to S3.
   std::string directory = {};
+  // Also exports the index tables of `table`, after it; to a directory, each one as an export of
+  // its own. `rows` must then be all rows. Without it, the rows of an index table are no items, and
+  // an index table as `table` is an error.
+  bool keeps_indexes = false;
 };
 
 struct DynamoDbExportReport {
@@ -167,9 +181,12 @@ struct DynamoDbExportReport {
 // those that were imported, except that attributes are in byte order, and that a number in a key
 // may have another notation.
 //
-// Errors: NotFound if the table does not exist; FailedPrecondition if it has no mapping, or if its
-// import is not complete; InvalidArgument if neither `write` nor `directory` is given; errors of
-// the file system, of the database and of `write`.
+// The rows of an index table are whole items, or items of the key attributes only (keys).
+//
+// Errors: NotFound if the table does not exist; FailedPrecondition if it has no mapping, if its
+// import is not complete, or if it is an index table without `keeps_indexes`; InvalidArgument if
+// neither `write` nor `directory` is given, or if `keeps_indexes` has a part of the rows or a
+// mapping_path; errors of the file system, of the database and of `write`.
 [[nodiscard]] absl::StatusOr<DynamoDbExportReport> ExportDynamoDb(
     const Database& database, const DynamoDbExportOptions& options);
 

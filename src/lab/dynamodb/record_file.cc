@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kBeginningBytes = size_t{64} << 10;
 constexpr std::string_view kSpaces = " \t\r\n";
+constexpr std::string_view kItemsMember = "Items";  // of the output of scan and query
 
 // Removes white space and, after it, `expected`.
 bool ConsumeToken(std::string_view& text, char expected) {
@@ -84,6 +85,7 @@ absl::StatusOr<bool> RecordFile::NextElement() {
   if (!any) return false;
   text_ = elements_->text();
   line_number_ = elements_->line_number();
+  request_table_ = elements_->member() == kItemsMember ? "" : std::string_view(elements_->member());
   status_ = ParseElement();
   return true;
 }
@@ -91,7 +93,7 @@ absl::StatusOr<bool> RecordFile::NextElement() {
 absl::Status RecordFile::ParseElement() {
   if (elements_->is_too_long())
     return InvalidArgument("the item has more than {} bytes", kRecordBytesMax);
-  if (elements_->member() != "Items") return parser_.ParseRequest(text_, &record_);
+  if (elements_->member() != kItemsMember) return parser_.ParseRequest(text_, &record_);
   record_.is_change = false;
   record_.has_item = true;
   return parser_.ParseAttributes(text_, &record_.item);

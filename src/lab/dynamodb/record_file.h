@@ -37,6 +37,8 @@ class RecordFile {
   const Record& record() const { return record_; }
   std::string_view text() const { return text_; }
   uint64_t line_number() const { return line_number_; }
+  // The table that a request of batch-write-item names; "": another record.
+  std::string_view request_table() const { return request_table_; }
 
   uint64_t stored_bytes() const { return input().stored_bytes(); }
   uint64_t checksum() const { return input().checksum(); }
@@ -58,6 +60,7 @@ class RecordFile {
   RecordParser parser_;
   std::string_view text_;
   uint64_t line_number_ = 0;
+  std::string_view request_table_;
   Record record_;
   absl::Status status_;
   uint64_t record_count_ = 0;

@@ -70,7 +70,8 @@ class AttributeParser {
     object typed;
     if (json.get(typed) != simdjson::SUCCESS || typed.size() != 1) {
       return internal::InvalidArgument(
-          "not a value with one type, such as {{\"S\":\"text\"}}: plain JSON is not DynamoDB JSON");
+          "not a value with one type, such as {{\"S\":\"text\"}}, so this is not DynamoDB JSON: {}",
+          kPlainJsonAdvice);
     }
     const auto field = *typed.begin();
     const auto type = TypeOfName(field.key);
@@ -220,7 +221,7 @@ absl::Status RecordParser::ParseLine(std::string_view json, Record* record) {
   STELE_RETURN_IF_ERROR(state_->json.Parse(json, &document));
   object members;
   if (document.get(members) != simdjson::SUCCESS)
-    return internal::InvalidArgument("not a JSON object");
+    return internal::InvalidArgument("not a JSON object: {}", kPlainJsonAdvice);
   STELE_RETURN_IF_ERROR(state_->names.Check(members));
   const auto parse = [&](const element& value, std::string_view where, Item* item) {
     return internal::WithContext(AttributeParser(item, &state_->names).Parse(value, where), where);
@@ -247,14 +248,15 @@ absl::Status RecordParser::ParseLine(std::string_view json, Record* record) {
     } else {
       return internal::InvalidArgument(
           "\"{}\" is no member of a line of DynamoDB JSON, which is {{\"Item\":{{...}}}} or a "
-          "change with Metadata, Keys and NewImage",
-          Shown(field.key));
+          "change with Metadata, Keys and NewImage: {}",
+          Shown(field.key), kPlainJsonAdvice);
     }
     if (!parsed.ok()) return parsed;
   }
   if (record->is_change && (!has_keys || !has_metadata)) {
     return internal::InvalidArgument(
-        "no member \"Item\", and no change with \"Metadata\" and \"Keys\": not DynamoDB JSON");
+        "no member \"Item\", and no change with \"Metadata\" and \"Keys\": not DynamoDB JSON; {}",
+        kPlainJsonAdvice);
   }
   return absl::OkStatus();
 }

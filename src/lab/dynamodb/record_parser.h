@@ -20,6 +20,9 @@ inline constexpr size_t kRecordPaddingBytes = 64;
 // DynamoDB's limit for lists and maps in each other.
 inline constexpr int kNestingMax = 32;
 
+// What errors advise for JSON that is not DynamoDB's.
+inline constexpr std::string_view kPlainJsonAdvice = "for plain JSON, use stele load with a design";
+
 // What a line states.
 struct Record {
   // True for {"Metadata":..,"Keys":..,"NewImage":..}, a line of an incremental export. False for

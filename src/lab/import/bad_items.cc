@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -62,6 +63,30 @@ bool BadItems::SkipIfBad(uint64_t position) {
   if (next_ == positions_.size() || positions_[next_] != position) return false;
   ++next_;
   return true;
+}
+
+void LackedKeys::Add(const Item& item) {
+  for (Key& key : keys_) {
+    if (!key.name.empty() && !item.Find(key.name).has_value()) ++key.lacked_count;
+  }
+  for (uint32_t i = 0; i < item.size() && !has_more_names_; i = item[i].next) {
+    std::string name = Printable(item[i].name);
+    if (std::find(names_.begin(), names_.end(), name) != names_.end()) continue;
+    has_more_names_ = names_.size() == kNamesMax;
+    if (!has_more_names_) names_.push_back(std::move(name));
+  }
+}
+
+std::string LackedKeys::Text(uint64_t item_count) const {
+  for (const Key& key : keys_) {
+    if (key.lacked_count != item_count || names_.empty()) continue;
+    std::string text = fmt::format("no item has the attribute \"{}\" of {}: the items have",
+                                   Printable(key.name), key.flag);
+    for (const std::string& name : names_)
+      text += fmt::format("{} \"{}\"", &name == &names_.front() ? "" : ",", name);
+    return text + (has_more_names_ ? " and others" : "");
+  }
+  return "";
 }
 
 }  // namespace stele::internal::lab

@@ -1,9 +1,11 @@
-// import/bad_items.h: the bad items of an import: counted, listed, and written to a file.
+// import/bad_items.h: the bad items of an import: counted, listed, explained, and written to a
+// file.
 //
 // Errors:    errors of the file; ResourceExhausted for more than kPositionsMax bad items.
 // Threads:   confined to one thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "lab/values/item.h"
 
 namespace stele::internal::lab {
 
@@ -51,6 +54,33 @@ class BadItems {
   std::vector<uint64_t> positions_;
   std::vector<std::string> listed_;
   size_t next_ = 0;
+};
+
+// Explains in one sentence that no item has a key attribute: a flag is wrong.
+class LackedKeys {
+ public:
+  // `sort_key` "": the table has none.
+  LackedKeys(std::string partition_key, std::string sort_key)
+      : keys_{Key{"--partition-key", std::move(partition_key)},
+              Key{"--sort-key", std::move(sort_key)}} {}
+
+  // Adds a bad item.
+  void Add(const Item& item);
+  // Returns why all items of the input are bad, or "" if it is another reason than a key.
+  std::string Text(uint64_t item_count) const;
+
+ private:
+  static constexpr size_t kNamesMax = 10;
+
+  struct Key {
+    std::string_view flag;
+    std::string name;
+    uint64_t lacked_count = 0;
+  };
+
+  std::array<Key, 2> keys_;
+  std::vector<std::string> names_;  // of attributes, in the order of the items
+  bool has_more_names_ = false;
 };
 
 }  // namespace stele::internal::lab

@@ -77,14 +77,19 @@ absl::Status ChangeMode::FindRepeated(const PositionText& text, DynamoDbImportRe
   return absl::OkStatus();
 }
 
-bool ChangeMode::IsOutdated(const std::string& row_key, int64_t write_micros) {
-  if (!repeated_.contains(converted_count_++)) return false;
+ChangeMode::Applied* ChangeMode::EarlierChange(const std::string& row_key) {
+  if (!repeated_.contains(converted_count_++)) return nullptr;
   const XXH128_hash_t hash = XXH3_128bits(row_key.data(), row_key.size());
-  const auto [newest, is_first] = newest_.try_emplace({hash.high64, hash.low64}, write_micros);
-  if (is_first) return false;
-  const bool is_outdated = write_micros < newest->second;
-  if (!is_outdated) newest->second = write_micros;
-  return is_outdated;
+  return &newest_.try_emplace({hash.high64, hash.low64}, Applied{.write_micros = -1}).first->second;
+}
+
+void ChangeMode::Uncount(const Applied& change, DynamoDbImportReport* report) const {
+  if (change.write_micros < 0) return;
+  DynamoDbImportReport::TableCounts& table = report->tables[table_.name()];
+  --report->items_written;
+  report->items_expired -= change.is_expired ? 1 : 0;
+  table.rows -= change.is_row ? 1 : 0;
+  change.cells.TakeFrom(&table);
 }
 
 absl::Status ChangeMode::EndSurvey(const PositionText& text, DynamoDbImportReport* report) {
@@ -108,7 +113,10 @@ absl::StatusOr<std::vector<TablePlan>> ChangeMode::Tables() const {
 absl::Status ChangeMode::Convert(const Record& record, const RowSink& sink,
                                  DynamoDbImportReport* report) {
   STELE_ASSIGN_OR_RETURN(std::string row_key, mapping_.key.Encode(record.keys));
-  if (IsOutdated(row_key, record.write_micros)) return absl::OkStatus();
+  Applied* const earlier = EarlierChange(row_key);
+  if (earlier != nullptr && record.write_micros < earlier->write_micros) return absl::OkStatus();
+  if (earlier != nullptr) Uncount(*earlier, report);
+  Applied change{.write_micros = record.write_micros};
   RowMutation row(std::move(row_key));
   row.DeleteFromRow();
   ++report->items_written;
@@ -117,15 +125,14 @@ absl::Status ChangeMode::Convert(const Record& record, const RowSink& sink,
     TimeRules times = times_;
     times.timestamp = Timestamp::FromMicros(record.write_micros);
     STELE_ASSIGN_OR_RETURN(const ItemTime time, TimeOf(times, record.item));
-    FamilyCounts counts;
-    if (time.is_expired) {
-      ++report->items_expired;
-    } else {
-      AddItemCells(mapping_, record.item, time, &row, &counts);
-      ++table.rows;
-    }
-    counts.AddTo(&table);
+    change.is_expired = time.is_expired;
+    change.is_row = !time.is_expired;
+    if (change.is_row) AddItemCells(mapping_, record.item, time, &row, &change.cells);
+    report->items_expired += change.is_expired ? 1 : 0;
+    table.rows += change.is_row ? 1 : 0;
+    change.cells.AddTo(&table);
   }
+  if (earlier != nullptr) *earlier = std::move(change);
   return sink(0, std::move(row));
 }
 

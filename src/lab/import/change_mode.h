@@ -2,7 +2,7 @@
 // import. The newest change of a row wins.
 //
 // Errors:    those of ImportMode.
-// Memory:    KeyHashes::kMemoryBytes, and about 150 bytes per change of a row with several.
+// Memory:    KeyHashes::kMemoryBytes, and about 200 bytes per change of a row with several.
 // Threads:   confined to one thread.
 #pragma once
 
@@ -34,9 +34,18 @@ class ChangeMode : public ImportMode {
                        DynamoDbImportReport* report) override;
 
  private:
+  // What the report counts of a change.
+  struct Applied {
+    int64_t write_micros = 0;
+    bool is_row = false;
+    bool is_expired = false;
+    FamilyCounts cells = {};
+  };
+
   absl::Status FindRepeated(const PositionText& text, DynamoDbImportReport* report);
-  // True if the next change of Convert() is older than another one of its row.
-  bool IsOutdated(const std::string& row_key, int64_t write_micros);
+  // Returns the newest change of the row before the next one of Convert(). Null: it has no other.
+  Applied* EarlierChange(const std::string& row_key);
+  void Uncount(const Applied& change, DynamoDbImportReport* report) const;
 
   const Table table_;
   const Mapping mapping_;
@@ -48,7 +57,7 @@ class ChangeMode : public ImportMode {
   uint64_t surveyed_count_ = 0;
   uint64_t converted_count_ = 0;
   std::unordered_set<uint64_t> repeated_;                    // the changes whose row has several
-  std::map<std::pair<uint64_t, uint64_t>, int64_t> newest_;  // by the hash of a row with several
+  std::map<std::pair<uint64_t, uint64_t>, Applied> newest_;  // by the hash of a row with several
 };
 
 }  // namespace stele::internal::lab

@@ -1,7 +1,6 @@
 // import/import_dynamodb.cc: imports items of DynamoDB: checks all of them, then writes them.
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -9,19 +8,16 @@
 #include <vector>
 
 #include "base/status.h"
-#include "io/file_system.h"
-#include "io/output_path.h"
-#include "lab/dynamodb/export_directory.h"
 #include "lab/dynamodb/record_file.h"
 #include "lab/import/bad_items.h"
 #include "lab/import/change_mode.h"
 #include "lab/import/google_mode.h"
+#include "lab/import/import_input.h"
 #include "lab/import/import_mode.h"
 #include "lab/import/import_state.h"
 #include "lab/import/native_mode.h"
 #include "lab/import/table_writer.h"
 #include "lab/input/md5.h"
-#include "lab/input/spooled_input.h"
 #include "lab/mapping/mapping_store.h"
 #include "lab/survey/imported_tables.h"
 #include "lab/survey/item_survey.h"
@@ -30,45 +26,25 @@ namespace stele::internal::lab {
 namespace {
 
 constexpr int kLineBits = 40;
-constexpr size_t kNameBytesMax = 4096;  // of a file in messages
-constexpr size_t kFilesMax = size_t{1} << 20;
-
-uint64_t FileBytes(const std::string& path) {
-  std::error_code error;
-  const auto bytes = std::filesystem::file_size(path, error);
-  return error ? 0 : bytes;
-}
-
-absl::Status CheckDirectory(const std::string& path) {
-  if (path.empty()) return absl::OkStatus();
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return InvalidArgument("{} is a directory: name a file", Printable(path, kNameBytesMax));
-  const std::filesystem::path parent = std::filesystem::absolute(path, error).parent_path();
-  if (error || std::filesystem::is_directory(parent, error)) return absl::OkStatus();
-  return InvalidArgument("{} cannot be written: its directory does not exist",
-                         Printable(path, kNameBytesMax));
-}
-
-// The file itself, if `path` is a link.
-std::string FollowLinks(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path real = std::filesystem::canonical(path, error);
-  return error ? path : real.string();
-}
+// The beginning of the source of an import that is not an export.
+constexpr std::string_view kFilesSource = "files ";
 
 // One import, from its options to its report.
 class ImportRun {
  public:
   ImportRun(Database database, const DynamoDbImportOptions& options)
-      : database_(std::move(database)), options_(options), bad_(options.bad_path) {}
+      : database_(std::move(database)),
+        options_(options),
+        lacked_keys_(options.partition_key, options.sort_key),
+        bad_(options.bad_path) {}
 
   absl::StatusOr<DynamoDbImportReport> Run() {
     const auto start = std::chrono::steady_clock::now();
-    STELE_RETURN_IF_ERROR(CheckOptions());
-    STELE_RETURN_IF_ERROR(FindInput());
-    STELE_RETURN_IF_ERROR(CheckOutputs());
-    ImportState state(options_.only_checks ? "" : options_.state_path, Job());
+    STELE_RETURN_IF_ERROR(CheckImportOptions(options_));
+    STELE_ASSIGN_OR_RETURN(input_, FindImportInput(options_));
+    STELE_RETURN_IF_ERROR(CheckImportOutputs(options_, input_));
+    DescribeInput();
+    ImportState state(options_.only_checks ? "" : options_.state_path, ImportJob(options_, input_));
     state.start_micros = Timestamp::From(std::chrono::system_clock::now()).micros();
     STELE_RETURN_IF_ERROR(state.Read());
     STELE_RETURN_IF_ERROR(ChooseMode(Timestamp::FromMicros(state.start_micros)));
@@ -86,123 +62,24 @@ class ImportRun {
   }
 
  private:
-  absl::Status CheckOptions() const {
-    if (options_.paths.empty()) return InvalidArgument("no input is given");
-    if (options_.table.empty()) return InvalidArgument("--table is missing");
-    if (options_.partition_key.empty()) return InvalidArgument("--partition-key is missing");
-    if (options_.partition_key == options_.sort_key)
-      return InvalidArgument("the partition key and the sort key are the same attribute");
-    for (const std::string& name : options_.counters) {
-      if (name == options_.partition_key || name == options_.sort_key)
-        return InvalidArgument("\"{}\" is a key, and cannot be a counter", Printable(name));
-    }
-    std::set<std::string> names;
-    for (const stele::lab::DynamoDbIndex& index : options_.indexes) {
-      if (index.name.empty() || index.partition_key.empty())
-        return InvalidArgument("an index needs a name and a partition key");
-      if (!names.insert(index.name).second)
-        return InvalidArgument("the index {} is given twice", Printable(index.name));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status FindInput() {
-    if (options_.paths.size() == 1 && IsExportDirectory(options_.paths[0])) {
-      STELE_ASSIGN_OR_RETURN(export_,
-                             ReadExportDirectory(options_.paths[0], options_.verifies_sums));
-      files_ = export_->files;
-      report_.export_id = Printable(export_->id);
-      for (DataFile& file : files_) file.name = Printable(file.name, kNameBytesMax);
-      report_.source = fmt::format("{}: {}, DYNAMODB_JSON, table {}, {}", Printable(export_->id),
-                                   export_->is_incremental ? "incremental" : "full",
-                                   Printable(export_->table_name),
-                                   Timestamp::FromMicros(export_->time_micros).ToString());
-      for (const std::string& stray : export_->stray_files)
-        AddNote("stray-file", "warning", "files that the manifest does not name are ignored", stray,
-                &report_);
-      if (export_->item_count == 0)
-        AddNote("empty-export", "info", "the export has no items", "", &report_);
-    } else {
-      for (const std::string& path : options_.paths) {
-        if (path == "-") {
-          STELE_RETURN_IF_ERROR(AddStandardInput());
-          continue;
-        }
-        std::error_code error;
-        if (std::filesystem::is_directory(path, error)) {
-          return InvalidArgument(
-              "{} is a directory without manifest-summary.json: name the directory of one export, "
-              "or data files",
-              path);
-        }
-        files_.push_back({.path = FollowLinks(path),
-                          .name = Printable(path, kNameBytesMax),
-                          .md5 = "",
-                          .item_count = -1});
-      }
-      report_.source = fmt::format("{} files", files_.size());
-    }
-    if (files_.size() > kFilesMax)
-      return InvalidArgument("the input has {} files, at most {}", files_.size(), kFilesMax);
-    for (const DataFile& file : files_) bytes_total_ += FileBytes(file.path);
-    return absl::OkStatus();
-  }
-
-  absl::Status AddStandardInput() {
-    if (standard_input_ != nullptr)
-      return InvalidArgument("- is given twice: standard input can be read once");
-    STELE_ASSIGN_OR_RETURN(standard_input_, SpooledInput::Read());
-    files_.push_back(
-        {.path = standard_input_->path(), .name = "standard input", .md5 = "", .item_count = -1});
-    return absl::OkStatus();
-  }
-
-  // An output must not replace a file of the input, and its directory must exist.
-  absl::Status CheckOutputs() const {
-    std::vector<std::string> inputs;
-    for (const DataFile& file : files_) inputs.push_back(file.path);
-    if (export_.has_value()) inputs.push_back(export_->path);
-    std::vector<std::string> outputs = options_.output_paths;
-    outputs.insert(outputs.end(), {options_.bad_path, options_.mapping_path});
-    for (const std::string& output : outputs) STELE_RETURN_IF_ERROR(CheckDirectory(output));
-    outputs.push_back(options_.state_path);
-    return CheckOutputsAreNotInputs(outputs, inputs);
-  }
-
-  // Describes everything that the rows depend on, except for the contents of the files.
-  std::string Job() const {
-    const auto add = [](std::string_view name, std::string_view text) {
-      return text.empty() ? "" : fmt::format(" {}={}", name, text);
-    };
-    std::string job = fmt::format("import of {} files into {}", files_.size(), options_.table);
-    job += add("export", report_.export_id) + add("first", files_.empty() ? "" : files_[0].name);
-    job += add("mode", std::to_string(static_cast<int>(options_.mode)));
-    job += add("partition-key", options_.partition_key) + add("sort-key", options_.sort_key);
-    job += add("key", options_.has_ordered_keys ? "ordered" : "delimited");
-    job += add("delimiter", options_.delimiter) + add("ttl", options_.ttl_attribute);
-    job += add("sets", options_.has_sets_as_json ? "json" : "columns");
-    job += add("maps", options_.has_maps_as_columns ? "columns" : "json");
-    job += add("expired", options_.keeps_expired ? "kept" : "left out");
-    job += add("timestamp", options_.timestamp_attribute);
-    job += add("family", options_.google_family) + add("mapping", options_.mapping_path);
-    if (options_.timestamp.has_value())
-      job += add("micros", std::to_string(options_.timestamp->micros()));
-    for (const std::string& name : options_.counters) job += add("counter", name);
-    for (const stele::lab::DynamoDbIndex& index : options_.indexes)
-      job += fmt::format(" gsi={}={},{}:{}", index.name, index.partition_key, index.sort_key,
-                         index.has_item_copies ? "all" : "keys");
-    return job;
+  void DescribeInput() {
+    report_.source = input_.Text();
+    if (!exported().has_value()) return;
+    report_.export_id = Printable(exported()->id);
+    for (const std::string& stray : exported()->stray_files)
+      AddNote("stray-file", "warning", "files that the manifest does not name are ignored", stray,
+              &report_);
   }
 
   absl::Status ChooseMode(Timestamp now) {
-    const bool is_incremental = export_.has_value() && export_->is_incremental;
-    TimeRules times{.now = now,
-                    .timestamp = options_.timestamp.value_or(
-                        export_.has_value() ? Timestamp::FromMicros(export_->time_micros) : now),
-                    .timestamp_attribute = options_.timestamp_attribute,
-                    .ttl_attribute = options_.ttl_attribute,
-                    .keeps_expired = options_.keeps_expired};
-    if (is_incremental) return StartChanges(std::move(times));
+    TimeRules times{
+        .now = now,
+        .timestamp = options_.timestamp.value_or(
+            exported().has_value() ? Timestamp::FromMicros(exported()->time_micros) : now),
+        .timestamp_attribute = options_.timestamp_attribute,
+        .ttl_attribute = options_.ttl_attribute,
+        .keeps_expired = options_.keeps_expired};
+    if (input_.is_incremental()) return StartChanges(std::move(times));
     if (options_.mode == DynamoDbImportOptions::Mode::kGoogle) {
       report_.mode = "google";
       mode_ = std::make_unique<GoogleMode>(options_);
@@ -210,7 +87,8 @@ class ImportRun {
     }
     report_.mode = "native";
     mode_ = std::make_unique<NativeMode>(
-        options_, export_.has_value() ? export_->table_name : options_.table, std::move(times));
+        options_, exported().has_value() ? exported()->table_name : options_.table,
+        std::move(times));
     return absl::OkStatus();
   }
 
@@ -218,23 +96,61 @@ class ImportRun {
     report_.mode = "incremental";
     if (options_.mode == DynamoDbImportOptions::Mode::kGoogle || !options_.indexes.empty())
       return InvalidArgument(
-          "an incremental export is applied in native mode, and to a table without indexes");
-    auto table = database_.OpenTable(options_.table);
-    if (!table.ok())
-      return WithContext(table.status(), "an incremental export needs the table of a full one");
-    STELE_ASSIGN_OR_RETURN(Mapping mapping, ReadMapping(*table, options_.mapping_path));
+          "an incremental export is applied in native mode and without --gsi: it does not change "
+          "index tables");
+    STELE_ASSIGN_OR_RETURN(const Table table, TableOfFullImport());
+    STELE_ASSIGN_OR_RETURN(Mapping mapping, ReadMapping(table, options_.mapping_path));
+    STELE_RETURN_IF_ERROR(CheckSourceTable(table, mapping));
     const std::vector<KeyPart>& parts = mapping.key.parts();
     if (parts[0].name != options_.partition_key ||
         parts.size() != (options_.sort_key.empty() ? 1 : 2) ||
         (parts.size() == 2 && parts[1].name != options_.sort_key)) {
-      return InvalidArgument("the key of table {} consists of other attributes",
-                             Printable(options_.table));
+      return InvalidArgument("the key of table {} consists of other attributes: {}{}{}",
+                             Printable(options_.table), Printable(parts[0].name),
+                             parts.size() == 2 ? ", " : "",
+                             parts.size() == 2 ? Printable(parts[1].name) : "");
     }
     STELE_RETURN_IF_ERROR(CheckAgainst(mapping));
     times.ttl_attribute = mapping.ttl;
-    changed_table_ = *table;
-    mode_ = std::make_unique<ChangeMode>(*table, std::move(mapping), std::move(times));
+    changed_table_ = table;
+    mode_ = std::make_unique<ChangeMode>(table, std::move(mapping), std::move(times));
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<Table> TableOfFullImport() const {
+    const auto missing = [&] {
+      return NotFound(
+          "there is no table {} to apply the incremental export to: import the full export first, "
+          "with the same --table",
+          Printable(options_.table));
+    };
+    if (options_.open_database) return missing();  // there is no database yet
+    auto table = database_.OpenTable(options_.table);
+    // A server reports a missing table only when it is used.
+    const absl::Status status = table.ok() ? table->schema().status() : table.status();
+    if (status.code() == absl::StatusCode::kNotFound) return missing();
+    STELE_RETURN_IF_ERROR(status);
+    return table;
+  }
+
+  // The changes must be those of the table in DynamoDB that was imported. Files do not tell it.
+  absl::Status CheckSourceTable(const Table& table, const Mapping& mapping) const {
+    if (mapping.table == exported()->table_name) return absl::OkStatus();
+    if (has_record()) {
+      STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record, ReadImportRecord(table));
+      if (record.has_value() && record->source.starts_with(kFilesSource)) return absl::OkStatus();
+    }
+    const std::string advice =
+        has_record() ? std::string("name the table of its full import with --table")
+                     : fmt::format(
+                           "name the table and the --mapping of its full import, or, if "
+                           "that was of files, correct the member \"table\" of {}",
+                           Printable(options_.mapping_path));
+    return FailedPrecondition(
+        "the export has changes of the DynamoDB table {}, but the table {} was imported from {}: "
+        "{}",
+        Printable(exported()->table_name), Printable(options_.table), Printable(mapping.table),
+        advice);
   }
 
   // The options of the full import are those of its changes. Default values are not compared.
@@ -264,7 +180,8 @@ class ImportRun {
   absl::StatusOr<bool> CheckTarget() {
     std::string sums;
     for (const std::string& sum : sums_) sums += sum;
-    source_ = fmt::format("{} {}", export_.has_value() ? export_->id : "files", Md5Base64(sums));
+    source_ = exported().has_value() ? exported()->id + " " : std::string(kFilesSource);
+    source_ += Md5Base64(sums);
     const Mapping* const mapping = mode_->NewMapping();
     if (mapping != nullptr && !options_.mapping_path.empty())
       STELE_RETURN_IF_ERROR(CheckMappingFile(options_.mapping_path, *mapping).status());
@@ -315,6 +232,11 @@ class ImportRun {
 
   absl::StatusOr<bool> CheckChanges() {
     if (!has_record()) return false;
+    for (const std::string& name : IndexTablesOf(database_, options_.table)) {
+      AddNote("gsi-not-updated", "warning",
+              "index tables do not have these changes: write them there too, or delete the tables",
+              name, &report_);
+    }
     STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record,
                            ReadImportRecord(*changed_table_));
     record_ = record.value_or(ImportRecord{.source = "", .changes = "", .is_complete = true});
@@ -333,17 +255,17 @@ class ImportRun {
     STELE_ASSIGN_OR_RETURN(const std::optional<int64_t> applied, AppliedUntil(*changed_table_));
     if (!applied.has_value()) return absl::OkStatus();
     const std::string applied_text = Timestamp::FromMicros(*applied).ToString();
-    const std::string from_text = Timestamp::FromMicros(export_->from_micros).ToString();
+    const std::string from_text = Timestamp::FromMicros(exported()->from_micros).ToString();
     // The first one may begin before the full export: it has the last image of each item.
-    const bool is_old = record_.changes.empty() ? export_->time_micros <= *applied
-                                                : export_->from_micros < *applied;
+    const bool is_old = record_.changes.empty() ? exported()->time_micros <= *applied
+                                                : exported()->from_micros < *applied;
     if (is_old) {
       return FailedPrecondition(
           "the export has the changes from {} to {}, but the table has all changes until {}: apply "
           "incremental exports in their order, each one once",
-          from_text, Timestamp::FromMicros(export_->time_micros).ToString(), applied_text);
+          from_text, Timestamp::FromMicros(exported()->time_micros).ToString(), applied_text);
     }
-    if (export_->from_micros > *applied) {
+    if (exported()->from_micros > *applied) {
       AddNote("gap-before-export", "warning",
               fmt::format("the changes between {} and {} are missing", applied_text, from_text), "",
               &report_);
@@ -362,30 +284,33 @@ class ImportRun {
       return absl::OkStatus();
     }
     record_.is_complete = is_complete;
-    if (is_complete && export_.has_value())
-      STELE_RETURN_IF_ERROR(SetAppliedUntil(table, export_->time_micros));
+    if (is_complete && exported().has_value())
+      STELE_RETURN_IF_ERROR(SetAppliedUntil(table, exported()->time_micros));
     return SetImportRecord(table, record_);
   }
 
+  const std::optional<ExportDirectory>& exported() const { return input_.exported; }
+  const std::vector<DataFile>& files() const { return input_.files; }
   static uint64_t Position(size_t file_index, uint64_t line_number) {
     return (uint64_t{file_index} << kLineBits) | line_number;
   }
   std::string PositionName(uint64_t position) const {
-    return fmt::format("{}:{}", files_[position >> kLineBits].name,
+    return fmt::format("{}:{}", files()[position >> kLineBits].name,
                        position & ((uint64_t{1} << kLineBits) - 1));
   }
   void ShowProgress(std::string_view phase, uint64_t done) const {
-    if (options_.progress) options_.progress(phase, done, bytes_total_);
+    if (options_.progress) options_.progress(phase, done, input_.stored_bytes);
   }
 
   absl::Status SurveyAll() {
     uint64_t done = 0;
-    for (size_t i = 0; i < files_.size(); ++i) {
-      STELE_ASSIGN_OR_RETURN(const auto file, RecordFile::Open(files_[i], options_.verifies_sums));
+    for (size_t i = 0; i < files().size(); ++i) {
+      STELE_ASSIGN_OR_RETURN(const auto file, RecordFile::Open(files()[i], options_.verifies_sums));
       while (true) {
         STELE_ASSIGN_OR_RETURN(const bool any, file->Next());
         if (!any) break;
         ++report_.items_read;
+        STELE_RETURN_IF_ERROR(CheckOneTable(*file, i));
         STELE_RETURN_IF_ERROR(SurveyRecord(*file, i));
         if (report_.items_read % 256 == 0) ShowProgress("checking", done + file->stored_bytes());
       }
@@ -393,11 +318,27 @@ class ImportRun {
       sums_.push_back(file->md5());
     }
     report_.items_bad = bad_.count();
+    if (report_.items_read == 0)
+      AddNote("empty-export", "info", "the input has no items", "", &report_);
     if (bad_.count() > options_.bad_items_max) return TooManyBad();
     const PositionText text = [this](uint64_t position) { return PositionName(position); };
     STELE_RETURN_IF_ERROR(mode_->EndSurvey(text, &report_));
     STELE_ASSIGN_OR_RETURN(const std::vector<ItemFinding> findings, items_->Finish(text));
     for (const ItemFinding& finding : findings) NoteFinding(finding);
+    return absl::OkStatus();
+  }
+
+  // Requests for two tables would become one table.
+  absl::Status CheckOneTable(const RecordFile& file, size_t file_index) {
+    const std::string_view name = file.request_table();
+    if (name.empty() || name == request_table_) return absl::OkStatus();
+    if (!request_table_.empty()) {
+      return InvalidArgument(
+          "{}:{}: a request for the table {}, after requests for {}: import one table at a time, "
+          "from a file that has only its requests",
+          files()[file_index].name, file.line_number(), Printable(name), Printable(request_table_));
+    }
+    request_table_ = name;
     return absl::OkStatus();
   }
 
@@ -434,11 +375,14 @@ class ImportRun {
     if (status.ok() && !file.record().is_change) return items_->Add(file.record().item, position);
     if (status.ok()) return status;
     if (status.code() != absl::StatusCode::kInvalidArgument) return status;
-    return bad_.Add(position, files_[file_index].name, file.line_number(), status, file.text());
+    if (file.status().ok() && !file.record().is_change) lacked_keys_.Add(file.record().item);
+    return bad_.Add(position, files()[file_index].name, file.line_number(), status, file.text());
   }
 
   absl::Status TooManyBad() const {
     std::string text = fmt::format("{} of {} items are bad", bad_.count(), report_.items_read);
+    if (const std::string reason = lacked_keys_.Text(report_.items_read); !reason.empty())
+      return InvalidArgument("{}: {}", text, reason);
     for (const std::string& line : bad_.listed()) text.append("\n  ").append(line);
     if (bad_.count() > bad_.listed().size())
       text += fmt::format("\n  and {} more", bad_.count() - bad_.listed().size());
@@ -454,11 +398,11 @@ class ImportRun {
       STELE_RETURN_IF_ERROR(state->Write());
     }
     uint64_t done = 0;
-    for (size_t i = 0; i < files_.size(); ++i) {
+    for (size_t i = 0; i < files().size(); ++i) {
       const bool is_done = i < state->file_sums.size();
       TableWriter* const target = writer.has_value() && !is_done ? &*writer : nullptr;
       STELE_RETURN_IF_ERROR(ConvertFile(i, done, target));
-      done += FileBytes(files_[i].path);
+      done += StoredBytes(files()[i].path);
       if (target == nullptr) continue;
       STELE_RETURN_IF_ERROR(target->Flush());
       state->file_sums.push_back(sums_[i]);
@@ -503,7 +447,7 @@ class ImportRun {
       return writer == nullptr ? absl::OkStatus() : writer->Add(table, std::move(row));
     };
     STELE_ASSIGN_OR_RETURN(const auto file,
-                           RecordFile::Open(files_[file_index], options_.verifies_sums));
+                           RecordFile::Open(files()[file_index], options_.verifies_sums));
     uint64_t count = 0;
     while (true) {
       STELE_ASSIGN_OR_RETURN(const bool any, file->Next());
@@ -515,7 +459,7 @@ class ImportRun {
     }
     if (file->md5() == sums_[file_index]) return absl::OkStatus();
     return FailedPrecondition("{} changed while it was imported: repeat the import",
-                              files_[file_index].name);
+                              files()[file_index].name);
   }
 
   absl::Status StoreMapping() const {
@@ -526,16 +470,15 @@ class ImportRun {
 
   Database database_;
   const DynamoDbImportOptions& options_;
-  std::optional<ExportDirectory> export_;
-  std::vector<DataFile> files_;
-  std::unique_ptr<SpooledInput> standard_input_;
+  ImportInput input_;
   std::vector<std::string> sums_;
-  uint64_t bytes_total_ = 0;
   std::unique_ptr<ImportMode> mode_;
   std::optional<ItemSurvey> items_;
   std::optional<Table> changed_table_;  // of an incremental export
   std::string source_;                  // identifies the input, once it was read
   ImportRecord record_;                 // of the table
+  std::string request_table_;           // of the requests of batch-write-item, or ""
+  LackedKeys lacked_keys_;
   BadItems bad_;
   DynamoDbImportReport report_;
 };

@@ -32,18 +32,31 @@ void AppendTables(const DynamoDbImportReport& report, std::string* out) {
   }
 }
 
-void AppendKey(const DynamoDbImportReport& report, std::string* out) {
-  if (report.key.empty()) return;
-  *out += "row key    ";
-  for (const auto& part : report.key) {
-    if (&part != &report.key.front() && !report.delimiter.empty())
-      *out += fmt::format(" \"{}\"", Printable(report.delimiter));
+void AppendKeyParts(const DynamoDbImportReport::TableKey& key, std::string* out) {
+  for (const auto& part : key.attributes) {
+    if (&part != &key.attributes.front() && !key.delimiter.empty())
+      *out += fmt::format(" \"{}\"", Printable(key.delimiter));
     *out += fmt::format(" {} ({}{})", Printable(part.name), part.type,
                         part.pad_width == 0 ? "" : fmt::format(", {} digits", part.pad_width));
   }
-  if (report.key_form == "ordered") *out += " in ordered code";
+  if (key.form == "ordered") *out += " in ordered code";
+}
+
+void AppendKey(const DynamoDbImportReport& report, std::string* out) {
+  if (report.key.empty()) return;
+  *out += "row key    ";
+  AppendKeyParts({.attributes = report.key, .form = report.key_form, .delimiter = report.delimiter},
+                 out);
   if (!report.key_remark.empty()) *out += "; " + report.key_remark;
   *out += '\n';
+}
+
+void AppendIndexKeys(const DynamoDbImportReport& report, std::string* out) {
+  for (const auto& [table, key] : report.index_keys) {
+    *out += fmt::format("index key   {}:", Printable(table));
+    AppendKeyParts(key, out);
+    *out += '\n';
+  }
 }
 
 void AppendAttributes(const DynamoDbImportReport& report, std::string* out) {
@@ -92,6 +105,32 @@ void AppendTablesJson(const DynamoDbImportReport& report, std::string* out) {
   out->push_back('}');
 }
 
+void AppendKeyAttribute(const DynamoDbImportReport::KeyAttribute& attribute, std::string* out) {
+  out->push_back('{');
+  AppendText("name", attribute.name, out);
+  AppendText("type", attribute.type, out);
+  AppendNumber("pad", static_cast<uint64_t>(attribute.pad_width), out);
+  out->push_back('}');
+}
+
+void AppendIndexKeysJson(const DynamoDbImportReport& report, std::string* out) {
+  AppendName("index_keys", out);
+  out->push_back('{');
+  for (const auto& [table, key] : report.index_keys) {
+    AppendName(table, out);
+    out->append("{\"attributes\":[");
+    for (const auto& attribute : key.attributes) {
+      if (out->back() != '[') out->push_back(',');
+      AppendKeyAttribute(attribute, out);
+    }
+    out->push_back(']');
+    AppendText("form", key.form, out);
+    AppendText("delimiter", key.delimiter, out);
+    out->push_back('}');
+  }
+  out->push_back('}');
+}
+
 void AppendKeyJson(const DynamoDbImportReport& report, std::string* out) {
   AppendName("key", out);
   out->push_back('{');
@@ -102,11 +141,7 @@ void AppendKeyJson(const DynamoDbImportReport& report, std::string* out) {
       out->append("null");
       continue;
     }
-    out->push_back('{');
-    AppendText("name", report.key[i].name, out);
-    AppendText("type", report.key[i].type, out);
-    AppendNumber("pad", static_cast<uint64_t>(report.key[i].pad_width), out);
-    out->push_back('}');
+    AppendKeyAttribute(report.key[i], out);
   }
   AppendText("form", report.key_form, out);
   AppendText("delimiter", report.delimiter, out);
@@ -138,12 +173,14 @@ void AppendNotesJson(const DynamoDbImportReport& report, std::string* out) {
 
 void AddNote(std::string_view id, std::string_view severity, std::string_view message,
              std::string_view sample, DynamoDbImportReport* report) {
-  auto found = std::find_if(report->notes.begin(), report->notes.end(),
-                            [&](const auto& note) { return note.id == id; });
+  message = message.substr(0, kNotesMessageBytes);
+  auto found = std::find_if(report->notes.begin(), report->notes.end(), [&](const auto& note) {
+    return note.id == id && note.message == message;
+  });
   if (found == report->notes.end()) {
     report->notes.push_back({.id = std::string(id),
                              .severity = std::string(severity),
-                             .message = std::string(message.substr(0, kNotesMessageBytes))});
+                             .message = std::string(message)});
     found = report->notes.end() - 1;
   }
   ++found->count;
@@ -173,6 +210,7 @@ std::string DynamoDbImportReport::ToText() const {
                       Grouped(items_bad), Grouped(items_expired));
   internal::lab::AppendTables(*this, &text);
   internal::lab::AppendKey(*this, &text);
+  internal::lab::AppendIndexKeys(*this, &text);
   internal::lab::AppendAttributes(*this, &text);
   text += fmt::format("notes       {}\n", notes.size());
   for (const Note& note : notes) {
@@ -206,6 +244,7 @@ std::string DynamoDbImportReport::ToJson() const {
   text += '}';
   internal::lab::AppendTablesJson(*this, &text);
   internal::lab::AppendKeyJson(*this, &text);
+  internal::lab::AppendIndexKeysJson(*this, &text);
   AppendName("attributes", &text);
   text += '{';
   for (const auto& [name, types] : attributes) {

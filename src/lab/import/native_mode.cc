@@ -5,14 +5,12 @@
 
 #include "base/status.h"
 #include "lab/mapping/item_cells.h"
-#include "lab/mapping/lab_json.h"
 
 namespace stele::internal::lab {
 namespace {
 
 constexpr size_t kDuplicatesListedMax = 20;
 constexpr size_t kItemBytesNoted = size_t{400} << 10;
-constexpr std::string_view kIndexProperty = "dynamodb.index";
 
 std::vector<std::string> KeyNames(const std::string& partition_key, const std::string& sort_key) {
   std::vector<std::string> names = {partition_key};
@@ -29,6 +27,15 @@ std::vector<std::string> IndexKeyNames(const stele::lab::DynamoDbIndex& index,
       names.push_back(std::move(name));
   }
   return names;
+}
+
+DynamoDbImportReport::TableKey DescribeLayout(const KeyLayout& layout) {
+  DynamoDbImportReport::TableKey key{.form = layout.is_ordered() ? "ordered" : "delimited",
+                                     .delimiter = layout.delimiter()};
+  for (const KeyPart& part : layout.parts())
+    key.attributes.push_back(
+        {.name = part.name, .type = std::string(TypeName(part.type)), .pad_width = part.pad_width});
+  return key;
 }
 
 size_t ItemBytes(const Item& item) {
@@ -49,6 +56,7 @@ NativeMode::NativeMode(const DynamoDbImportOptions& options, std::string source_
   mapping_.sets_as_columns = !options.has_sets_as_json;
   mapping_.maps_as_columns = options.has_maps_as_columns;
   mapping_.counters.insert(options.counters.begin(), options.counters.end());
+  unseen_counters_ = mapping_.counters;
   mapping_.ttl = options.ttl_attribute;
   needs_.expiring = !options.ttl_attribute.empty();
   for (const stele::lab::DynamoDbIndex& index : options.indexes) {
@@ -76,6 +84,9 @@ absl::Status NativeMode::Survey(const Record& record, uint64_t position) {
     key_count += is_key ? 1 : 0;
     ++attribute_count;
     if (!is_key) attributes_.Add(item[i].name, item[i].type);
+    if (unseen_counters_.empty() || item[i].type != AttributeType::kNumber) continue;
+    if (const auto seen = unseen_counters_.find(item[i].name); seen != unseen_counters_.end())
+      unseen_counters_.erase(seen);
   }
   has_items_without_cells_ = has_items_without_cells_ || attribute_count == key_count;
   if (time.lacks_expiry) {
@@ -138,6 +149,15 @@ absl::Status NativeMode::EndSurvey(const PositionText& text, DynamoDbImportRepor
   mapping_.types = attributes_.CommonTypes();
   needs_.types = has_items_without_cells_ || attributes_.HasOtherTypes(mapping_.types);
   report->has_more_attributes = !attributes_.is_complete();
+  DescribeAttributes(report);
+  report->notes.insert(report->notes.end(), notes_.notes.begin(), notes_.notes.end());
+  for (const std::string& name : unseen_counters_)
+    AddNote("counter-empty", "warning", "counters that no item has as a number", name, report);
+  DescribeKey(report);
+  return absl::OkStatus();
+}
+
+void NativeMode::DescribeAttributes(DynamoDbImportReport* report) const {
   for (const auto& [name, counts] : attributes_.counts()) {
     std::map<std::string, uint64_t>& types = report->attributes[name];
     for (int i = 0; i < kAttributeTypeCount; ++i) {
@@ -148,17 +168,15 @@ absl::Status NativeMode::EndSurvey(const PositionText& text, DynamoDbImportRepor
     if (types.size() > 1)
       AddNote("mixed-type", "info", "attributes that have several types", name, report);
   }
-  report->notes.insert(report->notes.end(), notes_.notes.begin(), notes_.notes.end());
-  DescribeKey(report);
-  return absl::OkStatus();
 }
 
 void NativeMode::DescribeKey(DynamoDbImportReport* report) const {
-  for (const KeyPart& part : mapping_.key.parts())
-    report->key.push_back(
-        {.name = part.name, .type = std::string(TypeName(part.type)), .pad_width = part.pad_width});
-  report->key_form = mapping_.key.is_ordered() ? "ordered" : "delimited";
-  report->delimiter = mapping_.key.delimiter();
+  DynamoDbImportReport::TableKey key = DescribeLayout(mapping_.key);
+  report->key = std::move(key.attributes);
+  report->key_form = std::move(key.form);
+  report->delimiter = std::move(key.delimiter);
+  for (const Index& index : indexes_)
+    report->index_keys[IndexTable(index)] = DescribeLayout(index.key);
   if (!options_.delimiter.empty() || mapping_.key.delimiter().empty()) return;
   for (const char delimiter : KeySurvey::kDelimiters) {
     if (delimiter == mapping_.key.delimiter()[0]) return;
@@ -190,10 +208,11 @@ absl::StatusOr<std::vector<TablePlan>> NativeMode::Tables() const {
       if (needs_.expiring) plan.schema.AddFamily(std::string(kExpiringIndexFamily), ExpiryRule());
     }
     if (options_.mapping_path.empty()) {
-      std::string property = "{\"version\":1,\"index_of\":";
-      AppendJsonString(options_.table, &property);
+      const IndexMapping stored{.index_of = options_.table,
+                                .has_item_copies = index.options.has_item_copies,
+                                .key = index.key};
       plan.property = kIndexProperty;
-      plan.schema.SetProperty(std::string(kIndexProperty), property + "}");
+      plan.schema.SetProperty(std::string(kIndexProperty), stored.ToJson());
     }
     plans.push_back(std::move(plan));
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ class NativeMode : public ImportMode {
 
   absl::Status ReportDuplicates(const PositionText& text);
   void SurveyIndexes(const Item& item);
+  void DescribeAttributes(DynamoDbImportReport* report) const;
   void DescribeKey(DynamoDbImportReport* report) const;
   absl::Status ConvertForIndex(size_t table, const Item& item, const ItemTime& time,
                                const std::string& row_key, const RowSink& sink,
@@ -57,6 +59,7 @@ class NativeMode : public ImportMode {
   std::vector<Index> indexes_;
   DynamoDbImportReport notes_;  // only its notes: they are found before the report exists
   bool has_items_without_cells_ = false;
+  std::set<std::string, std::less<>> unseen_counters_;  // no item has them as a number
 };
 
 }  // namespace stele::internal::lab

@@ -54,6 +54,14 @@ class FamilyCounts {
   void AddTo(stele::lab::DynamoDbImportReport::TableCounts* counts) const {
     for (const auto& [name, count] : counts_) counts->cells[name] += count;
   }
+  // Undoes AddTo().
+  void TakeFrom(stele::lab::DynamoDbImportReport::TableCounts* counts) const {
+    for (const auto& [name, count] : counts_) {
+      const auto found = counts->cells.find(name);
+      found->second -= count;
+      if (found->second == 0) counts->cells.erase(found);
+    }
+  }
 
  private:
   std::vector<std::pair<std::string, uint64_t>> counts_;

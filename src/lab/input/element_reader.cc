@@ -23,7 +23,7 @@ ElementReader::ElementReader(std::unique_ptr<InputFile> file, size_t element_byt
 absl::Status ElementReader::Wrong(std::string_view expected) const {
   return InvalidArgument(
       "{}:{}: {} is expected: this is neither DynamoDB JSON nor the output of "
-      "scan, query or a batch of requests",
+      "scan, query or a batch of requests; for plain JSON, use stele load with a design",
       file_->path(), line_, expected);
 }
 

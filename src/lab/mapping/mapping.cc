@@ -24,6 +24,11 @@ void AppendTextMember(std::string_view name, std::string_view text, std::string*
   AppendJsonString(text, out);
 }
 
+void AppendVersion(std::string* out) {
+  AppendMember("version", out);
+  out->append(std::to_string(kMappingVersion));
+}
+
 void AppendKeyPart(const KeyPart& part, std::string* out) {
   out->push_back('{');
   AppendTextMember("name", part.name, out);
@@ -32,10 +37,34 @@ void AppendKeyPart(const KeyPart& part, std::string* out) {
   out->append(fmt::format("{}}}", part.pad_width));
 }
 
-// Reads the members of the mapping. The first wrong one is kept as the status.
+void AppendKeyMembers(const KeyLayout& key, std::string* out) {
+  AppendMember("key_attributes", out);
+  for (const KeyPart& part : key.parts()) {
+    out->push_back(&part == &key.parts().front() ? '[' : ',');
+    AppendKeyPart(part, out);
+  }
+  out->push_back(']');
+  AppendTextMember("key", key.is_ordered() ? "ordered" : "delimited", out);
+  AppendTextMember("delimiter", key.delimiter(), out);
+}
+
+absl::StatusOr<simdjson::dom::object> ParseProperty(JsonParser& parser, std::string_view json,
+                                                    std::string_view property) {
+  simdjson::dom::element document;
+  const absl::Status parsed = parser.ParseCopy(json, &document);
+  if (!parsed.ok()) return internal::WithContext(parsed, property);
+  simdjson::dom::object object;
+  if (document.get(object) != simdjson::SUCCESS)
+    return internal::InvalidArgument("{} is not a JSON object", property);
+  return object;
+}
+
+// Reads the members of a property. The first wrong one is kept as the status.
 class MappingReader {
  public:
-  explicit MappingReader(simdjson::dom::object object) : object_(object) {}
+  // `property`: its name, for errors.
+  MappingReader(simdjson::dom::object object, std::string_view property)
+      : object_(object), property_(property) {}
 
   std::string Text(const simdjson::dom::object& object, std::string_view name) {
     std::string_view text;
@@ -54,6 +83,13 @@ class MappingReader {
     const auto type = TypeOfName(Text(object, member));
     if (!type.has_value()) Fail(name);
     return type.value_or(AttributeType::kString);
+  }
+  absl::StatusOr<KeyLayout> Layout() {
+    std::vector<KeyPart> parts = Key();
+    const bool is_ordered = Choice("key", "ordered", "delimited");
+    std::string delimiter = Text("delimiter");
+    STELE_RETURN_IF_ERROR(status_);
+    return KeyLayout::Create(std::move(parts), is_ordered, std::move(delimiter));
   }
   std::vector<KeyPart> Key() {
     std::vector<KeyPart> parts;
@@ -108,11 +144,11 @@ class MappingReader {
   void Fail(std::string_view name) {
     if (!status_.ok()) return;
     status_ = internal::InvalidArgument(
-        "the member \"{}\" of {} is missing or not supported by this version", name,
-        kMappingProperty);
+        "the member \"{}\" of {} is missing or not supported by this version", name, property_);
   }
 
   const simdjson::dom::object object_;
+  const std::string_view property_;
   absl::Status status_;
 };
 
@@ -120,17 +156,9 @@ class MappingReader {
 
 std::string Mapping::ToJson() const {
   std::string text = "{";
-  AppendMember("version", &text);
-  text.append(std::to_string(kMappingVersion));
+  AppendVersion(&text);
   AppendTextMember("table", table, &text);
-  AppendMember("key_attributes", &text);
-  for (const KeyPart& part : key.parts()) {
-    text.push_back(&part == &key.parts().front() ? '[' : ',');
-    AppendKeyPart(part, &text);
-  }
-  text.push_back(']');
-  AppendTextMember("key", key.is_ordered() ? "ordered" : "delimited", &text);
-  AppendTextMember("delimiter", key.delimiter(), &text);
+  AppendKeyMembers(key, &text);
   AppendTextMember("sets", sets_as_columns ? "columns" : "json", &text);
   AppendTextMember("maps", maps_as_columns ? "columns" : "json", &text);
   AppendMember("counters", &text);
@@ -149,13 +177,9 @@ std::string Mapping::ToJson() const {
 
 absl::StatusOr<Mapping> Mapping::Parse(std::string_view json) {
   JsonParser parser(kMappingDepthMax);
-  simdjson::dom::element document;
-  const absl::Status parsed = parser.ParseCopy(json, &document);
-  if (!parsed.ok()) return internal::WithContext(parsed, kMappingProperty);
-  simdjson::dom::object object;
-  if (document.get(object) != simdjson::SUCCESS)
-    return internal::InvalidArgument("{} is not a JSON object", kMappingProperty);
-  MappingReader reader(object);
+  STELE_ASSIGN_OR_RETURN(const simdjson::dom::object object,
+                         ParseProperty(parser, json, kMappingProperty));
+  MappingReader reader(object, kMappingProperty);
   reader.CheckVersion();
   Mapping mapping;
   mapping.table = reader.Text("table");
@@ -164,12 +188,29 @@ absl::StatusOr<Mapping> Mapping::Parse(std::string_view json) {
   mapping.ttl = reader.Text("ttl");
   reader.Counters(&mapping.counters);
   reader.Types(&mapping.types);
-  std::vector<KeyPart> parts = reader.Key();
-  const bool is_ordered = reader.Choice("key", "ordered", "delimited");
-  std::string delimiter = reader.Text("delimiter");
-  STELE_RETURN_IF_ERROR(reader.status());
-  STELE_ASSIGN_OR_RETURN(mapping.key,
-                         KeyLayout::Create(std::move(parts), is_ordered, std::move(delimiter)));
+  STELE_ASSIGN_OR_RETURN(mapping.key, reader.Layout());
+  return mapping;
+}
+
+std::string IndexMapping::ToJson() const {
+  std::string text = "{";
+  AppendVersion(&text);
+  AppendTextMember("index_of", index_of, &text);
+  AppendTextMember("rows", has_item_copies ? "all" : "keys", &text);
+  AppendKeyMembers(key, &text);
+  return text + "}";
+}
+
+absl::StatusOr<IndexMapping> IndexMapping::Parse(std::string_view json) {
+  JsonParser parser(kMappingDepthMax);
+  STELE_ASSIGN_OR_RETURN(const simdjson::dom::object object,
+                         ParseProperty(parser, json, kIndexProperty));
+  MappingReader reader(object, kIndexProperty);
+  reader.CheckVersion();
+  IndexMapping mapping;
+  mapping.index_of = reader.Text("index_of");
+  mapping.has_item_copies = reader.Choice("rows", "all", "keys");
+  STELE_ASSIGN_OR_RETURN(mapping.key, reader.Layout());
   return mapping;
 }
 

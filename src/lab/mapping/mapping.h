@@ -18,6 +18,7 @@
 namespace stele::internal::lab {
 
 inline constexpr std::string_view kMappingProperty = "dynamodb.mapping";
+inline constexpr std::string_view kIndexProperty = "dynamodb.index";
 inline constexpr std::string_view kImportProperty = "dynamodb.import";
 inline constexpr std::string_view kAppliedUntilProperty = "dynamodb.applied_until";
 // The names of types in a property have at most so many bytes.
@@ -37,6 +38,16 @@ struct Mapping {
 
   std::string ToJson() const;
   static absl::StatusOr<Mapping> Parse(std::string_view json);
+};
+
+// How the rows of an index table are stored: its property dynamodb.index, in JSON.
+struct IndexMapping {
+  std::string index_of;          // the table with the items, in the same database
+  bool has_item_copies = false;  // false: a row has only the cell i:key, the row key in `index_of`
+  KeyLayout key;
+
+  std::string ToJson() const;
+  static absl::StatusOr<IndexMapping> Parse(std::string_view json);
 };
 
 // The families of a row. Cells of items that expire are in families of their own, with an age rule.

@@ -51,6 +51,29 @@ absl::StatusOr<Mapping> ReadMapping(const Table& table, const std::string& path)
   return Mapping::Parse(*text);
 }
 
+absl::StatusOr<std::optional<IndexMapping>> ReadIndexMapping(const Table& table) {
+  STELE_ASSIGN_OR_RETURN(const std::optional<std::string> text,
+                         PropertyText(table, kIndexProperty));
+  if (!text.has_value()) return std::optional<IndexMapping>();
+  STELE_ASSIGN_OR_RETURN(IndexMapping mapping, IndexMapping::Parse(*text));
+  return std::optional<IndexMapping>(std::move(mapping));
+}
+
+std::vector<std::string> IndexTablesOf(const Database& database, const std::string& table) {
+  std::vector<std::string> found;
+  const auto names = database.ListTables();
+  if (!names.ok()) return found;
+  for (const std::string& name : *names) {
+    if (!name.starts_with(table + ".")) continue;
+    const auto opened = database.OpenTable(name);
+    if (!opened.ok()) continue;
+    const auto mapping = ReadIndexMapping(*opened);
+    if (mapping.ok() && mapping->has_value() && (*mapping)->index_of == table)
+      found.push_back(name);
+  }
+  return found;
+}
+
 absl::StatusOr<bool> CheckMappingFile(const std::string& path, const Mapping& mapping) {
   const auto old = ReadMappingFile(path);
   if (old.status().code() == absl::StatusCode::kNotFound) return false;

@@ -8,16 +8,22 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lab/mapping/mapping.h"
+#include "stele/database.h"
 #include "stele/table.h"
 
 namespace stele::internal::lab {
 
 // Reads the mapping from the file, or from the table's property if `path` is empty.
 absl::StatusOr<Mapping> ReadMapping(const Table& table, const std::string& path);
+// Returns nothing if the table is no index table.
+absl::StatusOr<std::optional<IndexMapping>> ReadIndexMapping(const Table& table);
+// Returns the names of the index tables of a table, sorted. None on a server.
+std::vector<std::string> IndexTablesOf(const Database& database, const std::string& table);
 // Returns true if the file exists with the same mapping, and fails if it exists with another one.
 absl::StatusOr<bool> CheckMappingFile(const std::string& path, const Mapping& mapping);
 // Writes the file. It may exist with the same mapping.

@@ -92,9 +92,10 @@ class ExportFixture {
     }
     WriteManifest("manifest-files", list);
     WriteManifest("manifest-summary",
-                  R"({"tableArn":"arn:aws:dynamodb:eu-west-1:1:table/game","itemCount":)" +
-                      std::to_string(item_sum) + R"(,"exportTime":"2024-11-20T00:00:00.000Z",)" +
-                      R"("exportFromTime":")" + from_ + R"(","exportToTime":")" + to_ +
+                  R"({"tableArn":"arn:aws:dynamodb:eu-west-1:1:table/)" + table_ +
+                      R"(","itemCount":)" + std::to_string(item_sum) +
+                      R"(,"exportTime":"2024-11-20T00:00:00.000Z",)" + R"("exportFromTime":")" +
+                      from_ + R"(","exportToTime":")" + to_ +
                       R"(","outputFormat":"DYNAMODB_JSON","exportType":")" + type_ + "\"}");
   }
   // Writes NAME.json and its sum.
@@ -102,6 +103,8 @@ class ExportFixture {
     directory_.Write(Below(name + ".json"), text);
     directory_.Write(Below(name + ".md5"), Md5Base64(text));
   }
+  // For the next Write(), as are the times. Default: game.
+  void SetTable(std::string table) { table_ = std::move(table); }
   void SetTimes(std::string from, std::string to) {
     from_ = std::move(from);
     to_ = std::move(to);
@@ -116,6 +119,7 @@ class ExportFixture {
   TemporaryDirectory directory_;
   std::string id_;
   std::string type_;
+  std::string table_ = "game";
   std::string from_ = "2024-11-20T00:00:00Z";
   std::string to_ = "2024-11-21T00:00:00Z";
 };

@@ -329,8 +329,13 @@ TEST_F(ImportTest, IndexesAreTables) {
   const auto note = std::find_if(report.notes.begin(), report.notes.end(),
                                  [](const auto& n) { return n.id == "gsi-not-a-key"; });
   ASSERT_NE(note, report.notes.end());
-  EXPECT_EQ(note->count, 2u);
+  EXPECT_EQ(note->count, 1u);
   EXPECT_EQ(note->samples.at(0), "e");
+  EXPECT_NE(note->message.find("the index keys lacks"), std::string::npos) << note->message;
+  ASSERT_NE(note + 1, report.notes.end());
+  EXPECT_NE((note + 1)->message.find("the index all lacks"), std::string::npos);
+  EXPECT_EQ(report.index_keys.at("t.keys").delimiter, "|");
+  EXPECT_EQ(report.index_keys.at("t.all").attributes.at(0).pad_width, 10);
   options.table = "u";
   options.indexes = {{.name = "none", .partition_key = "absent"}};
   std::set<std::string> ids;
@@ -354,7 +359,10 @@ TEST_F(ImportTest, ReadsOutputOfScansAndBatches) {
   EXPECT_EQ(Import(options).items_written, 2u);
   options = Options(directory.Write("empty", R"({"Items":[],"Count":0})"));
   options.table = "v";
-  EXPECT_EQ(Import(options).items_read, 0u);
+  EXPECT_EQ(LastNote(Import(options)), "empty-export");
+  options = Options(directory.Write("nothing", ""));
+  options.table = "y";
+  EXPECT_EQ(LastNote(Import(options)), "empty-export");
   ExpectError(Options(directory.Write("delete", R"({"t":[{"DeleteRequest":{"Key":{}}}]})")),
               "delete:1: not a request");
   ExpectError(Options(directory.Write("bad", "{\"Items\":[\n\n{\"a\":1}]}")), "bad:3: attribute");
@@ -370,8 +378,10 @@ TEST_F(ImportTest, ReadsOutputOfScansAndBatches) {
   options = Options(directory.Write("marked_line", "\xef\xbb\xbf" + ItemOfAllTypes(1)));
   options.table = "x";
   EXPECT_EQ(Import(options).items_read, 1u);
-  ExpectError(Options(directory.Write("plain", R"({"Name":"x"})")),
-              "is no member of a line of DynamoDB JSON");
+  for (const std::string plain :
+       {R"({"Name":"x"})", R"({"Item":{"Name":"x"}})", R"({"Items":[{"Name":"x"}]})", "[{}]", "{}",
+        R"({"names":["x"]})"})
+    ExpectError(Options(directory.Write("plain", plain)), "for plain JSON, use stele load");
 }
 
 TEST_F(ImportTest, RefusesAnotherTable) {
@@ -393,6 +403,15 @@ TEST_F(ImportTest, RejectsWrongOptionsAndInputs) {
   ExpectError(options, "cannot be a counter");
   ExpectError(Options(fixture.path() + "/data"), "without manifest-summary.json");
   ExpectError(Options(fixture.path() + "/absent"), "absent");
+  const std::string file = fixture.directory().Write("items", ItemOfAllTypes(1));
+  for (const std::vector<std::string>& paths :
+       {std::vector{fixture.path(), fixture.path()}, std::vector{file, fixture.path()}}) {
+    options = Options(file);
+    options.paths = paths;
+    ExpectError(options, "0173-abc is the directory of an export: give it alone");
+  }
+  options.paths = {file, fixture.directory().File("./items")};
+  ExpectError(options, "items is given twice: name each file once");
   EXPECT_EQ(TableCount(), 0u);
 }
 
@@ -511,11 +530,11 @@ TEST_F(ChangesTest, HaveTheOptionsOfTheFullImport) {
 
 TEST_F(ChangesTest, NeedTheTableAndItsKeys) {
   ExportFixture changes(DataLines{{Change("a", "1", "")}}, "INCREMENTAL_EXPORT");
-  ExpectError(Options(changes.path()), "needs the table of a full one");
+  ExpectError(Options(changes.path()), "import the full export first, with the same --table");
   ImportFull();
   DynamoDbImportOptions options = Options(changes.path());
   options.sort_key = "";
-  ExpectError(options, "consists of other attributes");
+  ExpectError(options, "consists of other attributes: PK, SK");
   for (const std::string& line :
        {ItemLine(R"("PK":{"S":"a"},"SK":{"S":"k"})"),
         std::string(R"({"Metadata":{"WriteTimestampMicros":1},"Keys":{"PK":{"S":"a"}}})"),

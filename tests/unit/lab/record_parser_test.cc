@@ -60,9 +60,9 @@ TEST_F(RecordParserTest, ReadsAllTenTypes) {
 }
 
 TEST_F(RecordParserTest, RejectsWrongValuesWithAReason) {
-  ExpectBad(R"("text")", "plain JSON is not DynamoDB JSON");
-  ExpectBad(R"({"S":"a","N":"1"})", "plain JSON is not DynamoDB JSON");
-  ExpectBad(R"({})", "plain JSON");
+  ExpectBad(R"("text")", "for plain JSON, use stele load");
+  ExpectBad(R"({"S":"a","N":"1"})", "for plain JSON, use stele load");
+  ExpectBad(R"({})", "for plain JSON, use stele load");
   ExpectBad(R"({"X":"a"})", "is not a type");
   ExpectBad(R"({"N":1})", "not a JSON string");
   ExpectBad(R"({"N":"1x"})", "is not a number");
