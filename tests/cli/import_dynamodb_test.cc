@@ -222,6 +222,71 @@ TEST_F(ImportDynamoDbTest, AnIndexTableIsExportedOnRequest) {
   ExpectError({"export", "dynamodb", "t.k"}, 1, "t.k is an index table of t: export t");
 }
 
+constexpr std::string_view kModel =
+    R"({"ModelName":"m","DataModel":[
+{"TableName":"users","KeyAttributes":{"PartitionKey":{"AttributeName":"PK","AttributeType":"S"},
+  "SortKey":{"AttributeName":"SK","AttributeType":"N"}},
+ "GlobalSecondaryIndexes":[{"IndexName":"g","KeyAttributes":{"PartitionKey":
+   {"AttributeName":"g","AttributeType":"S"}},"Projection":{"ProjectionType":"ALL"}}],
+ "TableData":[{"PK":{"S":"a"},"SK":{"N":"1"},"g":{"S":"x"}},{"PK":{"S":"b"},"SK":{"N":"2"}}]},
+{"TableName":"orders","KeyAttributes":{"PartitionKey":{"AttributeName":"id","AttributeType":"S"}},
+ "TableData":[{"id":{"S":"o"},"n":{"N":"1"}}]}]})";
+
+TEST_F(ImportDynamoDbTest, AModelHasTablesKeysAndIndexes) {
+  const std::string path = WriteFile("model.json", kModel);
+  Output({"import", "dynamodb", path, "--check"});
+  EXPECT_FALSE(std::filesystem::exists(database()));
+  const std::string report = Output({"import", "dynamodb", path});
+  EXPECT_NE(report.find("model.json#users"), std::string::npos) << report;
+  EXPECT_NE(report.find("table       orders: 1 rows"), std::string::npos) << report;
+  EXPECT_EQ(Output({"count", "users"}), "2\n");
+  EXPECT_EQ(Output({"count", "users.g"}), "1\n");
+  EXPECT_EQ(Output({"export", "dynamodb", "orders"}),
+            "{\"Item\":{\"id\":{\"S\":\"o\"},\"n\":{\"N\":\"1\"}}}\n");
+  EXPECT_NE(Output({"import", "dynamodb", path, "--table", "orders"}).find("already-imported"),
+            std::string::npos);
+  ExpectError({"import", "dynamodb", path, "--table", "absent"}, 1, "it has: users, orders");
+  ExpectError({"import", "dynamodb", path, "--partition-key", "PK"}, 2, "the model has the keys");
+  ExpectError({"import", "dynamodb", path, "--resume", Path("r")}, 2, "is for one table");
+  ExpectError({"import", "dynamodb", path, "--report", path}, 1, "is read by this command");
+}
+
+TEST_F(ImportDynamoDbTest, AModelHasTheKeysOfOtherItems) {
+  const std::string path = WriteFile("model.json", kModel);
+  const std::string items = WriteFile("items", R"({"Item":{"id":{"S":"z"}}})");
+  Output({"import", "dynamodb", items, "--table", "orders", "--model", path});
+  EXPECT_NE(Output({"read", "orders"}).find("z"), std::string::npos);
+  ExpectError({"import", "dynamodb", items, "--model", path}, 2, "has 2 tables: --table names");
+  ExpectError({"import", "dynamodb", items, "--table", "orders", "--model", path, "--report", path},
+              1, "is read by this command");
+}
+
+// If one table is wrong, nothing is written.
+TEST_F(ImportDynamoDbTest, AWrongModelCreatesNothing) {
+  struct Wrong {
+    std::string_view part;
+    std::string_view by;
+    std::string_view error;
+  };
+  const Wrong kWrong[] = {
+      {R"("n":{"N":"1"})", R"("n":{"N":"x"})", "model.json#orders:1: Item: attribute \"n\""},
+      {R"("SK":{"N":"2"})", R"("SK":{"S":"2"})", "item 2 of TableData: the key attribute \"SK\""},
+      {R"("AttributeType":"N")", R"("AttributeType":"BOOL")", "\"SortKey\" is missing or not"},
+      {R"("TableName":"orders")", R"("Name":"orders")", "\"TableName\" is missing or not a name"},
+      {R"("TableName":"orders")", R"("TableName":"users")", "the table users occurs twice"},
+      {R"("TableName":"orders")", R"("TableName":"a b")", "a b"},
+      {R"("DataModel")", R"("Data")", "no array \"DataModel\""},
+      {R"([{"id")", R"({"id")", "not one JSON document"}};
+  for (const Wrong& wrong : kWrong) {
+    std::string text(kModel);
+    text.replace(text.find(wrong.part), wrong.part.size(), wrong.by);
+    const CommandResult result = Run({"import", "dynamodb", WriteFile("model.json", text)});
+    EXPECT_TRUE(result.exit_status == 1 || wrong.by.ends_with("\"a b\"")) << result.err;
+    EXPECT_NE(result.err.find(wrong.error), std::string::npos) << wrong.by << result.err;
+    EXPECT_FALSE(std::filesystem::exists(database())) << wrong.by;
+  }
+}
+
 // An export is applied to a table only if it is of the same table of DynamoDB.
 TEST_F(ImportDynamoDbTest, AnIncrementalExportNeedsItsTable) {
   const ExportFixture changes(

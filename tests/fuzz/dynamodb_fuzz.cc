@@ -1,4 +1,5 @@
-// tests/fuzz/dynamodb_fuzz.cc: parses bytes as DynamoDB JSON, lab JSON, a mapping, and numbers.
+// tests/fuzz/dynamodb_fuzz.cc: parses bytes as DynamoDB JSON, lab JSON, a mapping, a data model of
+// NoSQL Workbench, and numbers.
 //
 // Finds:     a read beyond the bytes; nodes that do not form a tree; a number that loses digits; a
 //            value of lab JSON that is not read back.
@@ -9,6 +10,7 @@
 
 #include "base/invariant.h"
 #include "lab/dynamodb/record_parser.h"
+#include "lab/dynamodb/workbench_model.h"
 #include "lab/mapping/lab_json.h"
 #include "lab/mapping/mapping.h"
 #include "lab/values/decimal.h"
@@ -59,6 +61,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const auto mapping = stele::internal::lab::Mapping::Parse(text);
   STELE_CHECK(!mapping.ok() || stele::internal::lab::Mapping::Parse(mapping->ToJson()).ok());
+  const auto index = stele::internal::lab::IndexMapping::Parse(text);
+  STELE_CHECK(!index.ok() || stele::internal::lab::IndexMapping::Parse(index->ToJson()).ok());
+  (void)stele::internal::lab::ParseWorkbenchModel(text, "model");
   const auto sortable = stele::internal::lab::ParseSortableDecimal(text);
   STELE_CHECK(!sortable.ok() || stele::internal::lab::SortableDecimal(*sortable) == text);
   (void)stele::internal::lab::ParseTime(text);

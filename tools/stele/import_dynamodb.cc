@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
+#include "io/output_path.h"
 #include "lab_files.h"
 #include "location.h"
 #include "model/validate.h"
@@ -44,6 +45,7 @@ constexpr FlagSpec kImportFlags[] = {{"table"},
                                      {"bad-file"},
                                      {"no-verify", false},
                                      {"resume"},
+                                     {"model"},
                                      {"report"}};
 
 // The value of a flag with two words: true for the second one.
@@ -53,6 +55,11 @@ absl::StatusOr<bool> IsSecond(const Flags& flags, std::string_view name, std::st
   if (text != first && text != second)
     return UsageError(fmt::format("--{} must be {} or {}", name, first, second));
   return text == second;
+}
+
+bool IsRegularFile(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
 }
 
 // NAME=PK[,SK][:keys|all]
@@ -140,12 +147,43 @@ std::string MissingFlag(std::string_view name) {
       name);
 }
 
-absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, const Flags& flags) {
+// The tables of a data model that --table selects; all of them without it.
+absl::StatusOr<std::vector<lab::DynamoDbModelTable>> SelectedTables(const std::string& path,
+                                                                    const Flags& flags) {
+  STELE_ASSIGN_OR_RETURN(std::vector<lab::DynamoDbModelTable> tables, lab::ReadDynamoDbModel(path));
+  const auto selected = flags.Find("table");
+  // The items of --model are in a table of any name.
+  const bool takes_all = !selected.has_value() || (flags.has("model") && tables.size() == 1);
+  if (takes_all) return tables;
+  std::string list;
+  for (lab::DynamoDbModelTable& table : tables) {
+    if (table.name == *selected) return std::vector{std::move(table)};
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", internal::Printable(table.name));
+  }
+  return internal::InvalidArgument("{}: the model has no table {}; it has: {}",
+                                   internal::Printable(path, 4096), internal::Printable(*selected),
+                                   list);
+}
+
+// The table and its keys come from the model.
+absl::Status UseModel(const Flags& flags, const lab::DynamoDbModelTable& model,
+                      DynamoDbImportOptions* options) {
+  if (flags.has("partition-key") || flags.has("sort-key"))
+    return UsageError("the model has the keys: leave out --partition-key and --sort-key");
+  if (!flags.has("model")) options->model_table = model.name;
+  if (options->table.empty()) options->table = model.name;
+  options->partition_key = model.partition_key;
+  options->sort_key = model.sort_key;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, const Flags& flags,
+                                                       const lab::DynamoDbModelTable* model) {
   DynamoDbImportOptions options{.paths = flags.words(),
                                 .table = flags.Get("table", ""),
                                 .partition_key = flags.Get("partition-key", ""),
                                 .sort_key = flags.Get("sort-key", "")};
-  if (options.paths.empty()) return WrongUsage("import dynamodb");
+  if (model != nullptr) STELE_RETURN_IF_ERROR(UseModel(flags, *model, &options));
   for (const auto& [name, value] :
        {std::pair("table", &options.table), std::pair("partition-key", &options.partition_key)}) {
     if (value->empty()) return UsageError(MissingFlag(name));
@@ -165,6 +203,8 @@ absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, c
     options.indexes.push_back(std::move(index));
   }
   STELE_RETURN_IF_ERROR(ParseMode(flags, &options));
+  const bool is_native = options.mode == DynamoDbImportOptions::Mode::kNative;
+  if (model != nullptr && is_native && options.indexes.empty()) options.indexes = model->indexes;
   STELE_RETURN_IF_ERROR(CheckNames(options));
   STELE_RETURN_IF_ERROR(ParseTimes(flags, &options));
   options.bad_path = flags.Get("bad-file", "");
@@ -177,11 +217,43 @@ absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, c
     return UsageError("a server stores no mapping: --mapping FILE names a file for it");
   options.output_paths = {flags.Get("report", ""), flags.Get("resume", ""),
                           session.options().output};
-  STELE_RETURN_IF_ERROR(session.CheckOutputs(options.output_paths));
-  STELE_RETURN_IF_ERROR(session.CheckOutputs({options.bad_path, options.mapping_path}));
+  std::vector<std::string> outputs = options.output_paths;
+  outputs.insert(outputs.end(), {options.bad_path, options.mapping_path});
+  STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(outputs, {flags.Get("model", "")}));
   options.state_path = flags.Get("resume", DefaultStatePath(session.options().database, "import",
                                                             options.paths[0], options.table));
   return options;
+}
+
+// One import, or one for each table of a data model.
+absl::StatusOr<std::vector<DynamoDbImportOptions>> ParseImports(const Session& session,
+                                                                const Flags& flags) {
+  if (flags.words().empty()) return WrongUsage("import dynamodb");
+  std::vector<lab::DynamoDbModelTable> models;
+  if (const auto path = flags.Find("model")) {
+    STELE_ASSIGN_OR_RETURN(models, SelectedTables(*path, flags));
+    if (models.size() > 1)
+      return UsageError(fmt::format("{} has {} tables: --table names that of the items",
+                                    internal::Printable(*path), models.size()));
+  } else if (flags.words().size() == 1 && IsRegularFile(flags.words()[0])) {
+    STELE_ASSIGN_OR_RETURN(const bool is_model, lab::IsDynamoDbModel(flags.words()[0]));
+    if (is_model) {
+      STELE_ASSIGN_OR_RETURN(models, SelectedTables(flags.words()[0], flags));
+    }
+  }
+  std::vector<DynamoDbImportOptions> imports;
+  if (models.empty()) {
+    STELE_ASSIGN_OR_RETURN(imports.emplace_back(), ParseImportFlags(session, flags, nullptr));
+  }
+  for (const lab::DynamoDbModelTable& model : models) {
+    STELE_ASSIGN_OR_RETURN(imports.emplace_back(), ParseImportFlags(session, flags, &model));
+  }
+  for (const std::string_view name : {"bad-file", "mapping", "resume"}) {
+    if (imports.size() > 1 && flags.has(name))
+      return UsageError(fmt::format("--{} is for one table: select it with --table", name));
+  }
+  return imports;
 }
 
 // A check needs no database. An import creates a missing one after its check.
@@ -193,6 +265,15 @@ absl::StatusOr<Database> OpenForImport(Session& session, DynamoDbImportOptions* 
   return Database();
 }
 
+absl::Status CheckAll(Session& session, std::vector<DynamoDbImportOptions> imports) {
+  for (DynamoDbImportOptions& options : imports) {
+    STELE_ASSIGN_OR_RETURN(const Database database, OpenForImport(session, &options));
+    options.only_checks = true;
+    STELE_RETURN_IF_ERROR(lab::ImportDynamoDb(database, options).status());
+  }
+  return absl::OkStatus();
+}
+
 #endif
 
 }  // namespace
@@ -202,18 +283,27 @@ absl::StatusOr<Database> OpenForImport(Session& session, DynamoDbImportOptions* 
 absl::Status RunImportDynamoDb(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kImportFlags));
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
-  STELE_ASSIGN_OR_RETURN(DynamoDbImportOptions options, ParseImportFlags(session, flags));
-  STELE_ASSIGN_OR_RETURN(const Database database, OpenForImport(session, &options));
+  STELE_ASSIGN_OR_RETURN(std::vector<DynamoDbImportOptions> imports, ParseImports(session, flags));
   PhaseProgress progress;
-  options.progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
-    progress.Set(phase, done, total);
-  };
-  STELE_ASSIGN_OR_RETURN(const lab::DynamoDbImportReport report,
-                         lab::ImportDynamoDb(database, options));
-  if (const auto path = flags.Find("report"))
-    STELE_RETURN_IF_ERROR(WriteReport(*path, report.ToJson()));
-  session.Print(as_json ? report.ToJson() : report.ToText());
-  if (report.left_out_items()) session.SkippedSome();
+  for (DynamoDbImportOptions& options : imports) {
+    options.progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
+      progress.Set(phase, done, total);
+    };
+  }
+  // Of several tables, all are checked before the first is written.
+  if (imports.size() > 1) STELE_RETURN_IF_ERROR(CheckAll(session, imports));
+  std::string json;
+  std::string text;
+  for (DynamoDbImportOptions& options : imports) {
+    STELE_ASSIGN_OR_RETURN(const Database database, OpenForImport(session, &options));
+    STELE_ASSIGN_OR_RETURN(const lab::DynamoDbImportReport report,
+                           lab::ImportDynamoDb(database, options));
+    json += report.ToJson();
+    text += report.ToText();
+    if (report.left_out_items()) session.SkippedSome();
+  }
+  if (const auto path = flags.Find("report")) STELE_RETURN_IF_ERROR(WriteReport(*path, json));
+  session.Print(as_json ? json : text);
   return absl::OkStatus();
 }
 

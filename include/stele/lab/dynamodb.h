@@ -34,6 +34,21 @@ struct DynamoDbIndex {
   bool has_item_copies = false;
 };
 
+// A table of a data model of NoSQL Workbench.
+struct DynamoDbModelTable {
+  std::string name = {};
+  std::string partition_key = {};
+  std::string sort_key = {};                // "": none
+  std::vector<DynamoDbIndex> indexes = {};  // with copies, unless only keys are projected
+  uint64_t item_count = 0;                  // sample items
+};
+
+// True if the file is a data model of NoSQL Workbench, by its beginning.
+[[nodiscard]] absl::StatusOr<bool> IsDynamoDbModel(const std::string& path);
+// Reads the tables of a data model. InvalidArgument: it is damaged or has more than 16 MiB.
+[[nodiscard]] absl::StatusOr<std::vector<DynamoDbModelTable>> ReadDynamoDbModel(
+    const std::string& path);
+
 struct DynamoDbImportOptions {
   // kNative keeps everything, so that ExportDynamoDb can restore the items. kGoogle writes the
   // cells that Google's migration job writes.
@@ -43,6 +58,9 @@ struct DynamoDbImportOptions {
   // JSON, the output of `aws dynamodb scan` or `query`, or requests of batch-write-item. "-" is
   // standard input, which is first copied to a temporary file. Required.
   std::vector<std::string> paths = {};
+  // The only path is a data model of NoSQL Workbench: imports the sample items of this table of it.
+  // Positions in messages are numbers of items. "": it is no model.
+  std::string model_table = {};
   std::string table = {};          // the name in `database`. Required
   std::string partition_key = {};  // the attribute's name. Required
   std::string sort_key = {};       // "": the table has none

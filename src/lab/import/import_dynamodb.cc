@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "lab/dynamodb/record_file.h"
+#include "lab/dynamodb/workbench_model.h"
 #include "lab/import/bad_items.h"
 #include "lab/import/change_mode.h"
 #include "lab/import/google_mode.h"
@@ -86,10 +87,14 @@ class ImportRun {
       return absl::OkStatus();
     }
     report_.mode = "native";
-    mode_ = std::make_unique<NativeMode>(
-        options_, exported().has_value() ? exported()->table_name : options_.table,
-        std::move(times));
+    mode_ = std::make_unique<NativeMode>(options_, SourceTable(), std::move(times));
     return absl::OkStatus();
+  }
+
+  // The name of the table in DynamoDB. Files do not tell it.
+  const std::string& SourceTable() const {
+    if (exported().has_value()) return exported()->table_name;
+    return options_.model_table.empty() ? options_.table : options_.model_table;
   }
 
   absl::Status StartChanges(TimeRules times) {
@@ -489,6 +494,18 @@ class ImportRun {
 namespace stele {
 inline namespace v0 {
 namespace lab {
+
+absl::StatusOr<bool> IsDynamoDbModel(const std::string& path) {
+  return internal::lab::IsWorkbenchModel(path);
+}
+
+absl::StatusOr<std::vector<DynamoDbModelTable>> ReadDynamoDbModel(const std::string& path) {
+  STELE_ASSIGN_OR_RETURN(std::vector<internal::lab::WorkbenchTable> read,
+                         internal::lab::ReadWorkbenchModel(path));
+  std::vector<DynamoDbModelTable> tables;
+  for (internal::lab::WorkbenchTable& entry : read) tables.push_back(std::move(entry.table));
+  return tables;
+}
 
 absl::StatusOr<DynamoDbImportReport> ImportDynamoDb(Database database,
                                                     const DynamoDbImportOptions& options) {

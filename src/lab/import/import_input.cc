@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "io/output_path.h"
+#include "lab/dynamodb/workbench_model.h"
 #include "stele/timestamp.h"
 
 namespace stele::internal::lab {
@@ -48,6 +49,19 @@ absl::Status AddStandardInput(ImportInput* input) {
   return absl::OkStatus();
 }
 
+absl::Status AddModel(const DynamoDbImportOptions& options, ImportInput* input) {
+  if (options.paths.size() != 1)
+    return InvalidArgument("a model of NoSQL Workbench must be the only path");
+  const std::string& path = options.paths[0];
+  STELE_ASSIGN_OR_RETURN(const WorkbenchTable model, ReadWorkbenchTable(path, options.model_table));
+  STELE_ASSIGN_OR_RETURN(input->model_items, SpooledInput::Write(model.item_lines));
+  const std::string name = fmt::format("{}#{}", ShownPath(path), Printable(options.model_table));
+  input->model = "model of NoSQL Workbench, " + name;
+  input->files.push_back(
+      {.path = input->model_items->path(), .name = name, .md5 = "", .item_count = -1});
+  return absl::OkStatus();
+}
+
 absl::Status AddFiles(const std::vector<std::string>& paths, ImportInput* input) {
   std::set<std::string> known;
   for (const std::string& path : paths) {
@@ -84,6 +98,7 @@ uint64_t StoredBytes(const std::string& path) {
 }
 
 std::string ImportInput::Text() const {
+  if (!model.empty()) return model;
   if (!exported.has_value()) return fmt::format("{} files", files.size());
   return fmt::format("{}: {}, DYNAMODB_JSON, table {}, {}", Printable(exported->id),
                      exported->is_incremental ? "incremental" : "full",
@@ -113,7 +128,9 @@ absl::Status CheckImportOptions(const DynamoDbImportOptions& options) {
 
 absl::StatusOr<ImportInput> FindImportInput(const DynamoDbImportOptions& options) {
   ImportInput input;
-  if (options.paths.size() == 1 && IsExportDirectory(options.paths[0])) {
+  if (!options.model_table.empty()) {
+    STELE_RETURN_IF_ERROR(AddModel(options, &input));
+  } else if (options.paths.size() == 1 && IsExportDirectory(options.paths[0])) {
     STELE_ASSIGN_OR_RETURN(input.exported,
                            ReadExportDirectory(options.paths[0], options.verifies_sums));
     input.files = input.exported->files;
@@ -131,6 +148,7 @@ absl::Status CheckImportOutputs(const DynamoDbImportOptions& options, const Impo
   std::vector<std::string> inputs;
   for (const DataFile& file : input.files) inputs.push_back(file.path);
   if (input.exported.has_value()) inputs.push_back(input.exported->path);
+  if (input.model_items != nullptr) inputs.push_back(options.paths[0]);
   std::vector<std::string> outputs = options.output_paths;
   outputs.insert(outputs.end(), {options.bad_path, options.mapping_path});
   for (const std::string& output : outputs) STELE_RETURN_IF_ERROR(CheckOutputDirectory(output));

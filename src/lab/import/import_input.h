@@ -22,6 +22,8 @@ struct ImportInput {
   std::optional<ExportDirectory> exported;  // nothing: the input is files
   std::vector<DataFile> files;
   std::unique_ptr<SpooledInput> standard_input;
+  std::unique_ptr<SpooledInput> model_items;
+  std::string model;          // describes the data model that has the items, or ""
   uint64_t stored_bytes = 0;  // of all files
 
   bool is_incremental() const { return exported.has_value() && exported->is_incremental; }

@@ -41,6 +41,15 @@ absl::Status CopyStandardInput(int fd, const std::string& path) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SpooledInput>> SpooledInput::Read() {
+  return Create(CopyStandardInput);
+}
+
+absl::StatusOr<std::unique_ptr<SpooledInput>> SpooledInput::Write(std::string_view text) {
+  return Create([&](int fd, const std::string& path) { return WriteFully(fd, path, text); });
+}
+
+absl::StatusOr<std::unique_ptr<SpooledInput>> SpooledInput::Create(
+    const std::function<absl::Status(int fd, const std::string& path)>& fill) {
   std::error_code error;
   std::string path = std::filesystem::temp_directory_path(error).string();
   if (error) path = "/tmp";
@@ -48,7 +57,7 @@ absl::StatusOr<std::unique_ptr<SpooledInput>> SpooledInput::Read() {
   const int fd = mkostemp(path.data(), O_CLOEXEC);
   if (fd < 0) return ErrnoStatus("create", path, errno);
   std::unique_ptr<SpooledInput> input(new SpooledInput(path));
-  const absl::Status copied = CopyStandardInput(fd, path);
+  const absl::Status copied = fill(fd, path);
   close(fd);
   if (!copied.ok()) return copied;
   return input;
