@@ -42,6 +42,7 @@ enum class Warmth : uint8_t {
 
 struct Workload {
   std::string_view name;
+  std::string_view timed;  // the timed part, in one line for --help
   std::string_view unit;
   DataSet data_set = DataSet::kSorted;
   WorkloadKind kind = WorkloadKind::kScan;

@@ -1,13 +1,12 @@
 // bench/server/main.cc: compares steled with Google's Bigtable emulator: the same gRPC calls, the
 // same expected responses, in interleaved rounds.
 //
-//   stele_server_load [--rows N] [--rounds N] [--connections N,...] [--servers NAME,...]
-//                     [--only WORKLOAD,...] [--json] [--steled PROGRAM] [--emulator PROGRAM]
-//                     [--dir DIRECTORY]
+// Flags:     stele_server_load --help
 //
 // All servers must return and store the same data. If they do not, or if anything fails, the exit
 // code is 1. Exit code 2: wrong arguments.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,12 +23,13 @@ namespace {
 
 constexpr uint64_t kRowsMin = 64;  // so that each of sixteen connections has some
 constexpr uint64_t kRowsMax = 10'000'000;
+constexpr char kEmulator[] = "/usr/lib/google-cloud-sdk/platform/bigtable-emulator/cbtemulator";
 
 struct Arguments {
   Plan plan;
   std::vector<std::string> servers;  // empty: all that are available
   std::string steled;                // "": in this program's directory
-  std::string emulator = "/usr/lib/google-cloud-sdk/platform/bigtable-emulator/cbtemulator";
+  std::string emulator = kEmulator;
   std::string directory;  // "": a temporary directory
   bool is_json = false;
   std::string error;  // "": valid
@@ -81,9 +81,11 @@ void TakeValue(std::string_view name, const std::string& value, Arguments* argum
       arguments->error = fmt::format("--connections: numbers from 1 to {}", kRowsMin);
   } else if (name == "--only") {
     plan.only = Split(value);
-    if (!AreWorkloads(plan.only)) arguments->error = "--only: not all of these are workloads";
+    if (plan.only.empty() || !AreWorkloads(plan.only))
+      arguments->error = "--only: not all of these are workloads";
   } else if (name == "--servers") {
     arguments->servers = Split(value);
+    if (arguments->servers.empty()) arguments->error = "--servers: needs the name of a server";
   } else if (name == "--steled" && !value.empty()) {
     arguments->steled = value;
   } else if (name == "--emulator") {
@@ -91,7 +93,9 @@ void TakeValue(std::string_view name, const std::string& value, Arguments* argum
   } else if (name == "--dir" && !value.empty()) {
     arguments->directory = value;
   } else {
-    arguments->error = fmt::format("what is '{}'?", name);
+    const bool needs_path = name == "--steled" || name == "--dir";
+    arguments->error = needs_path ? fmt::format("{}: needs a path", name)
+                                  : fmt::format("there is no flag '{}'", name);
   }
 }
 
@@ -142,26 +146,49 @@ std::string MakeDirectory(const std::string& asked) {
 }
 
 std::string Usage() {
-  std::string usage =
-      "stele_server_load [--rows N] [--rounds N] [--connections N,...] [--servers NAME,...] "
-      "[--only WORKLOAD,...] [--json]\n"
-      "                  [--steled PROGRAM] [--emulator PROGRAM] [--dir DIRECTORY]\nworkloads:";
-  for (const Workload& workload : Workloads()) usage += fmt::format(" {}", workload.name);
-  return usage + "\nservers: steled-disk steled-process emulator\n";
+  const Plan defaults;
+  std::string usage = fmt::format(
+      "usage: stele_server_load [FLAG...]\n"
+      "Compares steled with Google's Bigtable emulator: the same gRPC calls, the same expected\n"
+      "responses, in interleaved rounds.\n"
+      "\nflags:\n"
+      "  --rows N             rows of each table, {} to {} (default {})\n"
+      "  --rounds N           from 1 on; figures are medians over the rounds (default {})\n"
+      "  --connections N,...  run with each of these numbers of connections, 1 to {} (default {})\n"
+      "  --servers NAME,...   run these servers (default: all that are there)\n"
+      "  --only WORKLOAD,...  run these workloads (default: all)\n"
+      "  --json               print a line of JSON per figure (default: a table)\n"
+      "  --steled PROGRAM     (default: steled in this program's directory)\n"
+      "  --emulator PROGRAM   (default: {})\n"
+      "  --dir DIRECTORY      work here (default: a temporary directory, removed at the end)\n"
+      "  --help, -h           print this text\n"
+      "\nworkloads, in the order of the run, and what is timed:\n",
+      kRowsMin, kRowsMax, defaults.rows, defaults.rounds, kRowsMin,
+      fmt::join(defaults.connections, ","), kEmulator);
+  for (const Workload& workload : Workloads())
+    usage += fmt::format("  {:<14} {}\n", workload.name, workload.timed);
+  return usage +
+         "\nservers:\n"
+         "  steled-disk     steled; a write is on disk when it is acknowledged\n"
+         "  steled-process  steled; an acknowledged write survives the end of the process\n"
+         "  emulator        Google's emulator, in memory\n"
+         "\nexit status: 0; 1: a failure, or servers that differ; 2: a wrong argument\n";
 }
 
-int FailWithUsage(const std::string& error) {
-  fmt::print(stderr, "stele_server_load: {}\n{}", error, Usage());
+int Refuse(const std::string& error) {
+  fmt::print(stderr, "stele_server_load: {}; see --help\n", error);
   return 2;
 }
 
 int Main(int argument_count, char** texts) {
-  if (argument_count == 2 && std::string_view(texts[1]) == "--help") {
+  for (int i = 1; i < argument_count; ++i) {
+    const std::string_view text = texts[i];
+    if (text != "--help" && text != "-h") continue;
     fmt::print("{}", Usage());
     return 0;
   }
   Arguments arguments = ParseArguments(argument_count, texts);
-  if (!arguments.error.empty()) return FailWithUsage(arguments.error);
+  if (!arguments.error.empty()) return Refuse(arguments.error);
   const bool is_temporary = arguments.directory.empty();
   arguments.directory = MakeDirectory(arguments.directory);
   if (arguments.directory.empty()) {
@@ -169,7 +196,11 @@ int Main(int argument_count, char** texts) {
     return 1;
   }
   ChooseServers(&arguments);
-  if (!arguments.error.empty()) return FailWithUsage(arguments.error);
+  std::error_code ignored;
+  if (!arguments.error.empty()) {
+    if (is_temporary) std::filesystem::remove_all(arguments.directory, ignored);
+    return Refuse(arguments.error);
+  }
   const Plan& plan = arguments.plan;
   if (access(arguments.emulator.c_str(), X_OK) != 0)
     fmt::print(stderr, "without the emulator: {} is not there\n", arguments.emulator);
@@ -183,7 +214,6 @@ int Main(int argument_count, char** texts) {
   if (!arguments.is_json) fmt::print("{}", TableOf(plan, outcome));
   for (const std::string& failure : outcome.failures)
     fmt::print(stderr, "stele_server_load: {}\n", failure);
-  std::error_code ignored;
   if (is_temporary) std::filesystem::remove_all(arguments.directory, ignored);
   return outcome.failures.empty() ? 0 : 1;
 }

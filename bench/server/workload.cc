@@ -21,11 +21,13 @@ using stele_compare::RowMaker;
 namespace {
 
 constexpr std::array<Workload, 5> kWorkloads = {
-    {{Kind::kMutateRows, "MutateRows", "rows/s", 3},
-     {Kind::kScan, "scan", "rows/s", 3},
-     {Kind::kReadRow, "ReadRow", "calls/s", 1.5},
-     {Kind::kCheckAndMutate, "CheckAndMutate", "calls/s", 1.5},
-     {Kind::kMutateRow, "MutateRow", "calls/s", 1.5}}};
+    {{Kind::kMutateRows, "MutateRows", "all rows, a hundred per call", "rows/s", 3},
+     {Kind::kScan, "scan", "ReadRows of all rows, four times", "rows/s", 3},
+     {Kind::kReadRow, "ReadRow", "a row by its key, in random order", "calls/s", 1.5},
+     {Kind::kCheckAndMutate, "CheckAndMutate",
+      "sets a cell if it is absent, and deletes it if it is present", "calls/s", 1.5},
+     {Kind::kMutateRow, "MutateRow", "a row of five cells per call, in random order", "calls/s",
+      1.5}}};
 constexpr char kUnreadable[] = "an answer that cannot be read";
 constexpr uint64_t kEntriesInCall = 100;
 constexpr char kLockFamily[] = "0";

@@ -29,6 +29,7 @@ enum class Kind : uint8_t {
 struct Workload {
   Kind kind = Kind::kScan;
   std::string_view name;
+  std::string_view timed;  // the timed part, in one line for --help
   std::string_view unit;
   double goal = 0;  // as a multiple of the emulator's rate
 };
