@@ -176,11 +176,44 @@ class CellKey {
   bool is_new_row_ = false;
 };
 
-// Reads a whole row. Returns false if a key is not in this encoding.
+// Reads the newest version of each column, while keys begin with `prefix`.
 template <typename Iterator>
-bool ReadKvRow(Iterator& cursor, std::string_view row_prefix, TimestampPlace place, Tally* tally) {
+bool ReadKvLatest(Iterator& cursor, std::string_view prefix, Tally* tally) {
+  CellKey cell(TimestampPlace::kKey);
+  std::string shown;  // the key of the last column reported, without timestamp
+  int steps = 0;
+  while (cursor.Valid()) {
+    const std::string_view key = cursor.key();
+    if (!key.starts_with(prefix)) break;
+    if (!shown.empty() && key.size() == shown.size() + kTimestampBytes && key.starts_with(shown)) {
+      if (++steps <= kVersionSteps) {
+        cursor.Next();
+      } else {
+        shown.back() = '\2';  // after every version: the column's text ends in 00 01
+        cursor.Seek(shown);
+        shown.clear();
+      }
+      continue;
+    }
+    if (!cell.Decode(key)) return false;
+    if (cell.is_new_row()) tally->Row(cell.row_key());
+    if (!cell.Count(cursor.value(), tally)) return false;
+    shown.assign(cell.key_without_timestamp());
+    steps = 0;
+    cursor.Next();
+  }
+  return true;
+}
+
+// Reads a row, or only the newest version of each of its columns. Returns false if a key is not in
+// this encoding.
+template <typename Iterator>
+bool ReadKvRow(Iterator& cursor, std::string_view row_prefix, TimestampPlace place,
+               bool latest_only, Tally* tally) {
+  cursor.Seek(row_prefix);
+  if (latest_only && place == TimestampPlace::kKey) return ReadKvLatest(cursor, row_prefix, tally);
   CellKey cell(place);
-  for (cursor.Seek(row_prefix); cursor.Valid(); cursor.Next()) {
+  for (; cursor.Valid(); cursor.Next()) {
     const std::string_view key = cursor.key();
     if (!key.starts_with(row_prefix)) break;
     if (!cell.Decode(key)) return false;
@@ -207,34 +240,6 @@ bool ScanKvCells(Iterator& cursor, const Scan& scan, TimestampPlace place, Tally
     } else {
       cursor.Next();
     }
-  }
-  return true;
-}
-
-// Reads the newest version of each column.
-template <typename Iterator>
-bool ScanKvLatest(Iterator& cursor, Tally* tally) {
-  CellKey cell(TimestampPlace::kKey);
-  std::string shown;  // the key of the last column reported, without timestamp
-  int steps = 0;
-  while (cursor.Valid()) {
-    const std::string_view key = cursor.key();
-    if (!shown.empty() && key.size() == shown.size() + kTimestampBytes && key.starts_with(shown)) {
-      if (++steps <= kVersionSteps) {
-        cursor.Next();
-      } else {
-        shown.back() = '\2';  // after every version: the column's text ends in 00 01
-        cursor.Seek(shown);
-        shown.clear();
-      }
-      continue;
-    }
-    if (!cell.Decode(key)) return false;
-    if (cell.is_new_row()) tally->Row(cell.row_key());
-    if (!cell.Count(cursor.value(), tally)) return false;
-    shown.assign(cell.key_without_timestamp());
-    steps = 0;
-    cursor.Next();
   }
   return true;
 }
@@ -284,7 +289,7 @@ bool ScanKv(Iterator& cursor, const Scan& scan, TimestampPlace place, Tally* tal
     AppendRowPrefix(&start, scan.start);
     cursor.Seek(start);
   }
-  if (scan.latest_only && place == TimestampPlace::kKey) return ScanKvLatest(cursor, tally);
+  if (scan.latest_only && place == TimestampPlace::kKey) return ReadKvLatest(cursor, "", tally);
   if (!scan.family.empty()) return ScanKvColumn(cursor, scan, place, tally);
   return ScanKvCells(cursor, scan, place, tally);
 }

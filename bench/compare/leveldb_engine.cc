@@ -91,13 +91,13 @@ class LeveldbEngine {
     explicit Reader(LeveldbEngine* engine)
         : database_(*engine->database_), place_(engine->place_) {}
 
-    absl::Status Read(std::string_view row_key, Tally* tally) {
+    absl::Status Read(std::string_view row_key, bool latest_only, Tally* tally) {
       const std::unique_ptr<leveldb::Iterator> iterator(
           database_.NewIterator(leveldb::ReadOptions()));
       prefix_.clear();
       AppendRowPrefix(&prefix_, row_key);
       LevelCursor cursor(iterator.get());
-      return Verdict(ReadKvRow(cursor, prefix_, place_, tally), *iterator);
+      return Verdict(ReadKvRow(cursor, prefix_, place_, latest_only, tally), *iterator);
     }
     absl::Status Run(const Scan& scan, Tally* tally) {
       leveldb::ReadOptions options;

@@ -113,13 +113,13 @@ class LmdbEngine {
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    absl::Status Read(std::string_view row_key, Tally* tally) {
+    absl::Status Read(std::string_view row_key, bool latest_only, Tally* tally) {
       const absl::Status ready = Renew();
       if (!ready.ok()) return ready;
       prefix_.clear();
       AppendRowPrefix(&prefix_, row_key);
       LmdbCursor cursor(cursor_);
-      return Verdict(ReadKvRow(cursor, prefix_, engine_.place_, tally), cursor);
+      return Verdict(ReadKvRow(cursor, prefix_, engine_.place_, latest_only, tally), cursor);
     }
     absl::Status Run(const Scan& scan, Tally* tally) {
       const absl::Status ready = Renew();

@@ -110,7 +110,7 @@ class MixedRunner {
 
   void Read(Client* client, uint64_t row) {
     ++client->expected_rows_min;
-    client->status = client->reader.Read(RowKeyOf(row), &client->tally);
+    client->status = client->reader.Read(RowKeyOf(row), /*latest_only=*/false, &client->tally);
   }
 
   void ScanRows(Client* client, uint64_t row) {

@@ -166,7 +166,7 @@ class RocksdbEngine {
         : database_(*engine->database_), place_(engine->place()) {}
 
     // All reads share one iterator, because a refresh is cheaper than a new iterator.
-    absl::Status Read(std::string_view row_key, Tally* tally) {
+    absl::Status Read(std::string_view row_key, bool latest_only, Tally* tally) {
       rocksdb::ReadOptions options;
       options.prefix_same_as_start = true;
       const absl::Status ready = Renew(options, &row_iterator_);
@@ -174,7 +174,7 @@ class RocksdbEngine {
       prefix_.clear();
       AppendRowPrefix(&prefix_, row_key);
       RocksCursor cursor(row_iterator_.get());
-      return Verdict(ReadKvRow(cursor, prefix_, place_, tally), *row_iterator_);
+      return Verdict(ReadKvRow(cursor, prefix_, place_, latest_only, tally), *row_iterator_);
     }
 
     absl::Status Run(const Scan& scan, Tally* tally) {

@@ -87,8 +87,9 @@ class SteleEngine {
    public:
     explicit Reader(SteleEngine* engine) : table_(engine->table_) {}
 
-    absl::Status Read(std::string_view row_key, Tally* tally) {
-      const absl::StatusOr<std::optional<stele::Row>> row = table_.ReadRow(row_key);
+    absl::Status Read(std::string_view row_key, bool latest_only, Tally* tally) {
+      const absl::StatusOr<std::optional<stele::Row>> row =
+          table_.ReadRow(row_key, latest_only ? latest_ : all_);
       if (!row.ok()) return row.status();
       if (row->has_value()) Take(**row, tally);
       return absl::OkStatus();
@@ -99,7 +100,7 @@ class SteleEngine {
                                         ? stele::RowRange::All()
                                         : stele::RowRange::StartingAt(std::string(scan.start));
       stele::Filter filter;
-      if (scan.latest_only) filter = stele::Filter::Latest(1);
+      if (scan.latest_only) filter = latest_;
       if (!scan.family.empty())
         filter = stele::Filter::Column(std::string(scan.family), std::string(scan.qualifier));
       stele::RowReader reader = table_.ReadRows(range, filter,
@@ -112,6 +113,8 @@ class SteleEngine {
 
    private:
     stele::Table table_;
+    const stele::Filter all_;
+    const stele::Filter latest_ = stele::Filter::Latest(1);
   };
 
  private:

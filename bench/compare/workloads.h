@@ -14,7 +14,7 @@
 //                                                              know; "": nothing
 //              class Reader {
 //                explicit Reader(Engine*);
-//                absl::Status Read(row key, Tally*);
+//                absl::Status Read(row key, latest only, Tally*);
 //                absl::Status Run(const Scan&, Tally*);
 //              };
 // Threads:   RunWorkload runs alone in its process.
@@ -242,14 +242,15 @@ class WorkloadRunner {
   }
 
   absl::Status ReadRows(typename Engine::Reader* reader, uint64_t count_max, Tally* tally) {
-    const uint64_t count = std::min(rows_, count_max);
+    // There are few rows of many versions, so each is read often.
+    const uint64_t count = std::min(workload_.latest_only ? 10 * rows_ : rows_, count_max);
     const bool misses = workload_.kind == WorkloadKind::kGetMiss;
     Latencies latencies(count);
     for (uint64_t i = 0; i < count; ++i) {
       const uint64_t row_index = Mix(i ^ (run_.seed << 40)) % rows_;
       const std::string row_key = misses ? MissingKeyAfter(row_index) : RowKeyOf(row_index);
       const Clock::time_point start = Clock::now();
-      const absl::Status status = reader->Read(row_key, tally);
+      const absl::Status status = reader->Read(row_key, workload_.latest_only, tally);
       if (!status.ok()) return status;
       latencies.Add(Clock::now() - start);
     }
