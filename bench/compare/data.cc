@@ -8,9 +8,10 @@
 namespace stele_compare {
 namespace {
 
-constexpr uint64_t kKeyGap = 8;          // average distance between the numbers of consecutive keys
-constexpr size_t kValueBytes = 100;      // as documented for the workloads
-constexpr size_t kSmallValueBytes = 8;   // of the first column of wide rows
+constexpr uint64_t kKeyGap = 8;         // average distance between the numbers of consecutive keys
+constexpr size_t kValueBytes = 100;     // as documented for the workloads
+constexpr size_t kSmallValueBytes = 8;  // of the first column of wide rows
+constexpr size_t kLargeValueBytes = 1000;
 constexpr uint64_t kVersionCount = 100;  // of DataSet::kVersions
 constexpr int64_t kFirstMillis = 1'700'000'000'000;
 
@@ -31,6 +32,10 @@ std::string KeyOfNumber(uint64_t number) {
   return std::string(text, static_cast<size_t>(bytes));
 }
 
+bool IsLarge(DataSet data_set) {
+  return data_set == DataSet::kLarge || data_set == DataSet::kLargeRandom;
+}
+
 }  // namespace
 
 std::string_view NameOf(DataSet data_set) {
@@ -49,6 +54,10 @@ std::string_view NameOf(DataSet data_set) {
       return "synced";
     case DataSet::kYcsb:
       return "ycsb";
+    case DataSet::kLarge:
+      return "large";
+    case DataSet::kLargeRandom:
+      return "large-random";
   }
   return "";
 }
@@ -103,6 +112,9 @@ uint64_t RowCountOf(DataSet data_set, uint64_t rows) {
       return std::max<uint64_t>(1, rows / 10);
     case DataSet::kVersions:
       return std::max<uint64_t>(1, rows / 100);
+    case DataSet::kLarge:
+    case DataSet::kLargeRandom:
+      return std::max<uint64_t>(1, rows / 4);
     case DataSet::kSynced:
       return std::min<uint64_t>(rows, 300'000);
   }
@@ -111,6 +123,7 @@ uint64_t RowCountOf(DataSet data_set, uint64_t rows) {
 
 uint64_t CellsInRow(DataSet data_set) {
   if (data_set == DataSet::kWide) return 1 + kWideQualifiers.size();
+  if (IsLarge(data_set)) return 1;
   return kColumns.size() * (data_set == DataSet::kVersions ? kVersionCount : 1);
 }
 
@@ -140,6 +153,9 @@ const RowData& RowMaker::Make(uint64_t row_index, uint64_t overwrite) {
     cells_.push_back({"0", "st", kFirstMillis * 1000, pool_.Slice(Mix(chance), kSmallValueBytes)});
     for (size_t i = 0; i < kWideQualifiers.size(); ++i)
       AddVersions("1", kWideQualifiers[i], chance + (i + 1) * 1000, overwrite);
+  } else if (IsLarge(data_set_)) {
+    cells_.push_back(
+        {"1", "body", kFirstMillis * 1000, pool_.Slice(Mix(chance), kLargeValueBytes)});
   } else {
     for (size_t i = 0; i < kColumns.size(); ++i)
       AddVersions(kColumns[i].family, kColumns[i].qualifier, chance + i * 1000, overwrite);

@@ -18,13 +18,15 @@ namespace stele_compare {
 
 // A data set has its own directory in each engine. "rows" is the number given with --rows.
 enum class DataSet : uint8_t {
-  kSorted,     // rows x 5 columns, bulk loaded
-  kRandom,     // the same rows, written one by one in random order
-  kWide,       // rows/10 x 25 columns: a small column in its own family, and 24 of 100 bytes
-  kVersions,   // rows/100 x 5 columns x 100 versions
-  kOverwrite,  // rows/10 x 5 columns, each overwritten about 10 times, one version kept
-  kSynced,     // like kRandom; target of synced commits
-  kYcsb,       // like kRandom, one version kept; YCSB's workloads change it
+  kSorted,       // rows x 5 columns, bulk loaded
+  kRandom,       // the same rows, written one by one in random order
+  kWide,         // rows/10 x 25 columns: a small column in its own family, and 24 of 100 bytes
+  kVersions,     // rows/100 x 5 columns x 100 versions
+  kOverwrite,    // rows/10 x 5 columns, each overwritten about 10 times, one version kept
+  kSynced,       // like kRandom; target of synced commits
+  kYcsb,         // like kRandom, one version kept; YCSB's workloads change it
+  kLarge,        // rows/4 x 1 column of 1,000 bytes, bulk loaded
+  kLargeRandom,  // the same rows, written one by one in random order
 };
 std::string_view NameOf(DataSet data_set);
 

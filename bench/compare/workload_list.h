@@ -11,15 +11,16 @@
 namespace stele_compare {
 
 enum class WorkloadKind : uint8_t {
-  kBulk,       // rows in key order, into files
-  kWrite,      // one atomic row per commit, with log, not synced
-  kOverwrite,  // the same, into existing rows
-  kSync,       // an acknowledged commit is on disk
-  kGet,        // whole rows by key
-  kGetMiss,    // keys that do not exist
-  kScan,       // all rows
-  kScanShort,  // 100 rows from a random key
-  kMixed,      // reads, scans and writes in random order
+  kBulk,          // rows in key order, into files
+  kWrite,         // one atomic row per commit, with log, not synced
+  kOverwrite,     // the same, into existing rows
+  kSync,          // an acknowledged commit is on disk
+  kGet,           // whole rows by key
+  kGetAscending,  // whole rows by key, keys ascend
+  kGetMiss,       // keys that do not exist
+  kScan,          // all rows
+  kScanShort,     // 100 rows from a random key
+  kMixed,         // reads, scans and writes in random order
 };
 
 // The shares of the operations of a mixed workload, in percent.

@@ -219,7 +219,8 @@ class WorkloadRunner {
   absl::Status Verdict(const Tally& tally) const {
     const uint64_t rows_expected =
         workload_.kind == WorkloadKind::kGetMiss ? 0 : figure_.operation_count;
-    if (workload_.kind == WorkloadKind::kGetMiss || workload_.kind == WorkloadKind::kGet) {
+    if (workload_.kind == WorkloadKind::kGetMiss || workload_.kind == WorkloadKind::kGet ||
+        workload_.kind == WorkloadKind::kGetAscending) {
       if (tally.rows() == rows_expected) return absl::OkStatus();
       return absl::InternalError("read " + std::to_string(tally.rows()) + " rows, not " +
                                  std::to_string(rows_expected));
@@ -232,6 +233,7 @@ class WorkloadRunner {
       case WorkloadKind::kGet:
         return ReadRows(reader, workload_.warmth == Warmth::kCached ? kGetsMax : kUncachedGetsMax,
                         tally);
+      case WorkloadKind::kGetAscending:
       case WorkloadKind::kGetMiss:
         return ReadRows(reader, kGetsMax, tally);
       case WorkloadKind::kScanShort:
@@ -245,9 +247,10 @@ class WorkloadRunner {
     // There are few rows of many versions, so each is read often.
     const uint64_t count = std::min(workload_.latest_only ? 10 * rows_ : rows_, count_max);
     const bool misses = workload_.kind == WorkloadKind::kGetMiss;
+    const bool ascends = workload_.kind == WorkloadKind::kGetAscending;
     Latencies latencies(count);
     for (uint64_t i = 0; i < count; ++i) {
-      const uint64_t row_index = Mix(i ^ (run_.seed << 40)) % rows_;
+      const uint64_t row_index = ascends ? i : Mix(i ^ (run_.seed << 40)) % rows_;
       const std::string row_key = misses ? MissingKeyAfter(row_index) : RowKeyOf(row_index);
       const Clock::time_point start = Clock::now();
       const absl::Status status = reader->Read(row_key, workload_.latest_only, tally);
