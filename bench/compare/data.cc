@@ -58,6 +58,8 @@ std::string_view NameOf(DataSet data_set) {
       return "large";
     case DataSet::kLargeRandom:
       return "large-random";
+    case DataSet::kCounters:
+      return "counters";
   }
   return "";
 }
@@ -66,6 +68,12 @@ uint64_t UserBytes(const RowData& row) {
   uint64_t bytes = row.row_key.size();
   for (const CellData& cell : row.cells)
     bytes += cell.family.size() + cell.qualifier.size() + 8 + cell.value.size();
+  return bytes;
+}
+
+std::string EncodedCounter(uint64_t count) {
+  std::string bytes;
+  for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(count >> shift);
   return bytes;
 }
 
@@ -115,6 +123,8 @@ uint64_t RowCountOf(DataSet data_set, uint64_t rows) {
     case DataSet::kLarge:
     case DataSet::kLargeRandom:
       return std::max<uint64_t>(1, rows / 4);
+    case DataSet::kCounters:
+      return std::min<uint64_t>(rows, 100'000);
     case DataSet::kSynced:
       return std::min<uint64_t>(rows, 300'000);
   }
@@ -123,7 +133,7 @@ uint64_t RowCountOf(DataSet data_set, uint64_t rows) {
 
 uint64_t CellsInRow(DataSet data_set) {
   if (data_set == DataSet::kWide) return 1 + kWideQualifiers.size();
-  if (IsLarge(data_set)) return 1;
+  if (IsLarge(data_set) || data_set == DataSet::kCounters) return 1;
   return kColumns.size() * (data_set == DataSet::kVersions ? kVersionCount : 1);
 }
 

@@ -27,6 +27,7 @@ enum class DataSet : uint8_t {
   kYcsb,         // like kRandom, one version kept; YCSB's workloads change it
   kLarge,        // rows/4 x 1 column of 1,000 bytes, bulk loaded
   kLargeRandom,  // the same rows, written one by one in random order
+  kCounters,     // a counter per row, at most 100,000 rows; one version kept
 };
 std::string_view NameOf(DataSet data_set);
 
@@ -53,6 +54,12 @@ inline uint64_t Mix(uint64_t number) {
   number = (number ^ (number >> 27)) * 0x94d049bb133111eb;
   return number ^ (number >> 31);
 }
+
+// A counter is one cell of 8 bytes, big-endian.
+constexpr std::string_view kCounterFamily = "0";
+constexpr std::string_view kCounterQualifier = "n";
+constexpr size_t kCounterBytes = 8;
+std::string EncodedCounter(uint64_t count);
 
 class Pool {
  public:

@@ -12,6 +12,7 @@
 // Threads:   One thread at a time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -73,6 +74,29 @@ void PutCells(const RowData& row, TimestampPlace place, const Put& put) {
     value += cell.value;
     if (!put(std::string_view(key), std::string_view(value))) return;
   }
+}
+
+// A put replaces a counter, so its timestamp is in the value.
+inline std::string CounterKey(std::string_view row_key) {
+  std::string key;
+  AppendRowPrefix(&key, row_key);
+  AppendColumn(&key, kCounterFamily, kCounterQualifier);
+  return key;
+}
+
+// Makes the value of a counter with the present time and one more than `stored`, which is "" if
+// there is no such counter. Returns false if `stored` is no counter.
+inline bool IncrementKvCounter(std::string_view stored, std::string* value) {
+  if (!stored.empty() && stored.size() != kTimestampBytes + kCounterBytes) return false;
+  uint64_t bits = 0;
+  if (!stored.empty()) std::memcpy(&bits, stored.data() + kTimestampBytes, kCounterBytes);
+  bits = __builtin_bswap64(__builtin_bswap64(bits) + 1);
+  const auto now =
+      std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  value->clear();
+  AppendTimestamp(value, now.time_since_epoch().count() * 1000);
+  value->append(reinterpret_cast<const char*>(&bits), kCounterBytes);
+  return true;
 }
 
 template <typename Iterator>

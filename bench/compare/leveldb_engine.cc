@@ -56,6 +56,16 @@ class LeveldbEngine {
     return StatusOf(database_->Write(options, &batch));
   }
 
+  absl::Status Increment(std::string_view row_key) {
+    const std::string key = CounterKey(row_key);
+    stored_.clear();
+    const leveldb::Status got = database_->Get(leveldb::ReadOptions(), LevelSlice(key), &stored_);
+    if (!got.ok() && !got.IsNotFound()) return StatusOf(got);
+    if (!IncrementKvCounter(stored_, &counter_))
+      return absl::InternalError("leveldb: not a counter");
+    return StatusOf(database_->Put(leveldb::WriteOptions(), LevelSlice(key), LevelSlice(counter_)));
+  }
+
   absl::Status BulkAdd(const RowData& row) {
     AddRow(row, &bulk_batch_);
     return bulk_batch_.ApproximateSize() < kBulkBatchBytes ? absl::OkStatus() : WriteBulkBatch();
@@ -141,6 +151,8 @@ class LeveldbEngine {
   std::unique_ptr<const leveldb::FilterPolicy> bloom_;
   std::unique_ptr<leveldb::DB> database_;
   leveldb::WriteBatch bulk_batch_;
+  std::string stored_;   // the old value of an increment
+  std::string counter_;  // its new value
 };
 
 }  // namespace

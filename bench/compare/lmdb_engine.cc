@@ -58,13 +58,8 @@ class LmdbEngine {
     if (code == 0)
       code = mdb_env_open(environment_, settings.directory.c_str(), MDB_NOTLS | MDB_NOSYNC, 0644);
     if (code != 0) return StatusOf(code);
-    MDB_txn* transaction = nullptr;
-    code = mdb_txn_begin(environment_, nullptr, 0, &transaction);
-    if (code != 0) return StatusOf(code);
-    code = mdb_dbi_open(transaction, nullptr, 0, &cells_);
-    if (code == 0) return StatusOf(mdb_txn_commit(transaction));
-    mdb_txn_abort(transaction);
-    return StatusOf(code);
+    return InTransaction(
+        [this](MDB_txn* transaction) { return mdb_dbi_open(transaction, nullptr, 0, &cells_); });
   }
 
   absl::Status Write(const RowData& row, bool sync) {
@@ -72,13 +67,20 @@ class LmdbEngine {
       const absl::Status began = BeginSyncing();
       if (!began.ok()) return began;
     }
-    MDB_txn* transaction = nullptr;
-    int code = mdb_txn_begin(environment_, nullptr, 0, &transaction);
-    if (code != 0) return StatusOf(code);
-    code = PutRow(transaction, row, 0);
-    if (code == 0) return StatusOf(mdb_txn_commit(transaction));
-    mdb_txn_abort(transaction);
-    return StatusOf(code);
+    return InTransaction([&](MDB_txn* transaction) { return PutRow(transaction, row, 0); });
+  }
+
+  absl::Status Increment(std::string_view row_key) {
+    const std::string key = CounterKey(row_key);
+    return InTransaction([&](MDB_txn* transaction) {
+      MDB_val key_bytes = ValOf(key);
+      MDB_val stored{};
+      const int code = mdb_get(transaction, cells_, &key_bytes, &stored);
+      if (code != 0 && code != MDB_NOTFOUND) return code;
+      if (!IncrementKvCounter(code == 0 ? ViewOf(stored) : "", &counter_)) return MDB_BAD_VALSIZE;
+      MDB_val counter = ValOf(counter_);
+      return mdb_put(transaction, cells_, &key_bytes, &counter, 0);
+    });
   }
 
   absl::Status BulkAdd(const RowData& row) {
@@ -151,6 +153,18 @@ class LmdbEngine {
   };
 
  private:
+  // Commits what `work` did if it returns 0.
+  template <typename Work>
+  absl::Status InTransaction(const Work& work) {
+    MDB_txn* transaction = nullptr;
+    int code = mdb_txn_begin(environment_, nullptr, 0, &transaction);
+    if (code != 0) return StatusOf(code);
+    code = work(transaction);
+    if (code == 0) return StatusOf(mdb_txn_commit(transaction));
+    mdb_txn_abort(transaction);
+    return StatusOf(code);
+  }
+
   // Called before each synced commit; acts once. From then on the workload only syncs. Several
   // threads may arrive at the same time. None of them has a transaction yet.
   absl::Status BeginSyncing() {
@@ -185,6 +199,7 @@ class LmdbEngine {
   MDB_dbi cells_ = 0;
   MDB_txn* bulk_ = nullptr;
   uint64_t bulk_cells_ = 0;
+  std::string counter_;  // the new value of an increment
   std::mutex sync_mutex_;
   std::atomic<bool> syncs_ = false;
 };

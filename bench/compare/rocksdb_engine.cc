@@ -123,6 +123,17 @@ class RocksdbEngine {
     return StatusOf(database_->Write(options, &batch));
   }
 
+  absl::Status Increment(std::string_view row_key) {
+    const std::string key = CounterKey(row_key);
+    rocksdb::PinnableSlice stored;
+    const rocksdb::Status got = database_->Get(
+        rocksdb::ReadOptions(), database_->DefaultColumnFamily(), RocksSlice(key), &stored);
+    if (!got.ok() && !got.IsNotFound()) return StatusOf(got);
+    if (!IncrementKvCounter(ViewOf(stored), &counter_))
+      return absl::InternalError("rocksdb: not a counter");
+    return StatusOf(database_->Put(rocksdb::WriteOptions(), RocksSlice(key), RocksSlice(counter_)));
+  }
+
   absl::Status BulkAdd(const RowData& row) {
     if (writer_ == nullptr || writer_->FileSize() >= kSstFileBytes) {
       const absl::Status begun = BeginFile();
@@ -255,6 +266,7 @@ class RocksdbEngine {
   std::unique_ptr<rocksdb::DB> database_;
   std::unique_ptr<rocksdb::SstFileWriter> writer_;
   std::vector<std::string> files_;
+  std::string counter_;  // the new value of an increment
 };
 
 }  // namespace

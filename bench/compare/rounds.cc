@@ -124,18 +124,17 @@ class Rounds {
     WorkloadRun run;
     run.workload = &workload;
     run.settings.directory = DirectoryOf(workload.data_set, contender);
-    run.settings.replaces_versions = workload.data_set == DataSet::kYcsb;
+    run.settings.replaces_versions =
+        workload.data_set == DataSet::kYcsb || workload.data_set == DataSet::kCounters;
     run.settings.keeps_one_version =
         run.settings.replaces_versions || workload.data_set == DataSet::kOverwrite;
-    if (!workload.IsLoad() && workload.kind != WorkloadKind::kSync &&
-        workload.warmth != Warmth::kCached) {
+    if (!workload.StartsEmpty() && workload.warmth != Warmth::kCached)
       run.settings.cache_bytes = kUncachedCacheBytes;
-    }
     run.rows = plan_.rows;
     run.seed = static_cast<uint64_t>(round_);
     run.compacts = plan_.compacts;
     run.pool = &pool_;
-    if (workload.IsLoad() || workload.kind == WorkloadKind::kSync) {
+    if (workload.StartsEmpty()) {
       std::filesystem::remove_all(run.settings.directory);
       std::filesystem::create_directories(run.settings.directory);
     }

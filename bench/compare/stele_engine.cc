@@ -67,6 +67,10 @@ class SteleEngine {
                                                              : stele::Durability::kProcess});
   }
 
+  absl::Status Increment(std::string_view row_key) {
+    return table_.ReadModifyWriteRow(row_key, {&increment_, 1}).status();
+  }
+
   absl::Status BulkAdd(const RowData& row) {
     if (bulk_load_ == nullptr) bulk_load_ = std::make_unique<stele::BulkLoad>(table_.NewBulkLoad());
     return bulk_load_->Add(MutationOf(row));
@@ -120,6 +124,8 @@ class SteleEngine {
  private:
   stele::Database database_;
   stele::Table table_;
+  const stele::ReadModifyWriteRule increment_ = stele::ReadModifyWriteRule::IncrementAmount(
+      std::string(kCounterFamily), std::string(kCounterQualifier), 1);
   std::unique_ptr<stele::BulkLoad> bulk_load_;  // null: not started
 };
 

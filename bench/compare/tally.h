@@ -15,6 +15,10 @@ namespace stele_compare {
 
 class Tally {
  public:
+  enum class Timestamps : uint8_t { kHashed, kIgnored };
+  explicit Tally(Timestamps timestamps = Timestamps::kHashed)
+      : timestamp_mask_(timestamps == Timestamps::kHashed ? ~uint64_t{0} : 0) {}
+
   // Starts a row. Its cells follow.
   void Row(std::string_view row_key) {
     EndRow();
@@ -24,7 +28,7 @@ class Tally {
   void Cell(std::string_view family, std::string_view qualifier, int64_t timestamp_micros,
             std::string_view value) {
     ++cells_;
-    uint64_t bits = static_cast<uint64_t>(timestamp_micros) ^
+    uint64_t bits = (static_cast<uint64_t>(timestamp_micros) & timestamp_mask_) ^
                     (Ends(value) + (Ends(qualifier) << 7) + (Ends(family) << 23));
     bits *= kMultiplier;
     row_sum_ += (bits ^ (bits >> 29)) * kSecondMultiplier;
@@ -60,6 +64,7 @@ class Tally {
     hash_ ^= hash_ >> 32;
   }
 
+  const uint64_t timestamp_mask_;
   uint64_t rows_ = 0;
   uint64_t cells_ = 0;
   uint64_t row_sum_ = 0;  // of the current row

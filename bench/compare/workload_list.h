@@ -14,6 +14,7 @@ enum class WorkloadKind : uint8_t {
   kBulk,          // rows in key order, into files
   kWrite,         // one atomic row per commit, with log, not synced
   kOverwrite,     // the same, into existing rows
+  kIncrement,     // reads a counter, adds one and writes it, with log, not synced
   kSync,          // an acknowledged commit is on disk
   kGet,           // whole rows by key
   kGetAscending,  // whole rows by key, keys ascend
@@ -58,6 +59,10 @@ struct Workload {
   bool IsLoad() const {
     return kind == WorkloadKind::kBulk || kind == WorkloadKind::kWrite ||
            kind == WorkloadKind::kOverwrite;
+  }
+  // Returns whether the workload writes into an empty database.
+  bool StartsEmpty() const {
+    return IsLoad() || kind == WorkloadKind::kSync || kind == WorkloadKind::kIncrement;
   }
 };
 

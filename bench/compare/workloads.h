@@ -4,6 +4,7 @@
 // Engine:    A class with these members.
 //              absl::Status Open(const OpenSettings&);         creates the database if absent
 //              absl::Status Write(const RowData&, bool sync);  thread-safe; one atomic row
+//              absl::Status Increment(row key);                adds one to its counter; one thread
 //              absl::Status BulkAdd(const RowData&);           rows ascend
 //              absl::Status BulkFinish();                      all rows are in synced files
 //              absl::Status Settle();                          flushes; waits until no background
@@ -27,6 +28,7 @@
 
 #include "absl/status/status.h"
 #include "contender.h"
+#include "increment.h"
 #include "measure.h"
 #include "mixed.h"
 #include "scan.h"
@@ -70,6 +72,8 @@ class WorkloadRunner {
       case WorkloadKind::kWrite:
       case WorkloadKind::kOverwrite:
         return RunLoad();
+      case WorkloadKind::kIncrement:
+        return IncrementRunner<Engine>(&engine_, run_, rows_).Run(&figure_);
       case WorkloadKind::kSync:
         return RunSync();
       case WorkloadKind::kMixed:
