@@ -58,6 +58,8 @@ std::string_view NameOf(DataSet data_set) {
       return "large";
     case DataSet::kLargeRandom:
       return "large-random";
+    case DataSet::kRangeDelete:
+      return "range-delete";
     case DataSet::kCounters:
       return "counters";
   }
@@ -115,6 +117,8 @@ uint64_t RowCountOf(DataSet data_set, uint64_t rows) {
     case DataSet::kRandom:
     case DataSet::kYcsb:
       return rows;
+    case DataSet::kRangeDelete:
+      return std::max<uint64_t>(4, rows);  // so that some are deleted and some are not
     case DataSet::kWide:
     case DataSet::kOverwrite:
       return std::max<uint64_t>(1, rows / 10);

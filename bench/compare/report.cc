@@ -75,7 +75,7 @@ std::string RatioOf(double value, double base_value) {
 
 // The columns of the table's lines and of its head.
 constexpr std::string_view kLine =
-    "{:<19} {:<8} {:>8} {:<8} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6} {:>8} {:>8}\n";
+    "{:<25} {:<8} {:>8} {:<8} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6} {:>8} {:>8}\n";
 
 std::string LineOf(const Workload& workload, const Contender& contender, const Median& median,
                    const Median& base) {

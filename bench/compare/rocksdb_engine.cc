@@ -134,6 +134,17 @@ class RocksdbEngine {
     return StatusOf(database_->Put(rocksdb::WriteOptions(), RocksSlice(key), RocksSlice(counter_)));
   }
 
+  absl::Status DeleteRows(const std::string& start, const std::string& end) {
+    std::string start_key;
+    std::string end_key;
+    AppendRowPrefix(&start_key, start);
+    AppendRowPrefix(&end_key, end);
+    rocksdb::WriteOptions options;
+    options.sync = true;
+    return StatusOf(database_->DeleteRange(options, database_->DefaultColumnFamily(),
+                                           RocksSlice(start_key), RocksSlice(end_key)));
+  }
+
   absl::Status BulkAdd(const RowData& row) {
     if (writer_ == nullptr || writer_->FileSize() >= kSstFileBytes) {
       const absl::Status begun = BeginFile();
@@ -272,17 +283,18 @@ class RocksdbEngine {
 }  // namespace
 
 Contender RocksdbContender() {
-  return {.name = "rocksdb",
-          .version = fmt::format("{}.{}.{}", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH),
-          .settings =
-              "lz4, bottommost zstd, 16 KiB blocks, xxh3, bloom 10 bits and memtable bloom 5% over "
-              "the row, cache 1 GiB (LRU), index and "
-              "filters outside it, write buffers 3 x 64 MiB, 2 background jobs, dynamic level "
-              "bytes, bytes_per_sync 1 MiB, 3 recycled "
-              "logs; iterators reused; full scans read ahead 2 MiB past the cache; bulk by "
-              "SstFileWriter (2 threads) and ingestion; "
-              "versions by a compaction filter, at flush too",
-          .run = &RunWorkload<RocksdbEngine>};
+  return {
+      .name = "rocksdb",
+      .version = fmt::format("{}.{}.{}", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH),
+      .settings =
+          "lz4, bottommost zstd, 16 KiB blocks, xxh3, bloom 10 bits and memtable bloom 5% over "
+          "the row, cache 1 GiB (LRU), index and "
+          "filters outside it, write buffers 3 x 64 MiB, 2 background jobs, dynamic level "
+          "bytes, bytes_per_sync 1 MiB, 3 recycled "
+          "logs; iterators reused; full scans read ahead 2 MiB past the cache; bulk by "
+          "SstFileWriter (2 threads) and ingestion; "
+          "versions by a compaction filter, at flush too; ranges deleted by a synced DeleteRange",
+      .run = &RunWorkload<RocksdbEngine>};
 }
 
 }  // namespace stele_compare

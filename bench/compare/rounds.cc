@@ -1,13 +1,12 @@
 #include "rounds.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "child.h"
 #include "measure.h"
 
 namespace stele_compare {
@@ -15,56 +14,6 @@ namespace {
 
 constexpr size_t kPoolBytes = size_t{64} << 20;
 constexpr uint64_t kUncachedCacheBytes = uint64_t{32} << 20;
-
-Figure Failed(std::string_view what) {
-  Figure figure;
-  SetText(figure.error, sizeof figure.error, what);
-  return figure;
-}
-
-bool WriteAll(int descriptor, const char* bytes, size_t count) {
-  while (count > 0) {
-    const ssize_t written = write(descriptor, bytes, count);
-    if (written <= 0) return false;
-    bytes += written;
-    count -= static_cast<size_t>(written);
-  }
-  return true;
-}
-
-bool ReadFigure(int descriptor, Figure* figure) {
-  size_t bytes = 0;
-  while (bytes < sizeof *figure) {
-    const ssize_t got =
-        read(descriptor, reinterpret_cast<char*>(figure) + bytes, sizeof *figure - bytes);
-    if (got <= 0) return false;
-    bytes += static_cast<size_t>(got);
-  }
-  return true;
-}
-
-Figure RunInChild(const Contender& contender, const WorkloadRun& run) {
-  int ends[2];
-  if (pipe(ends) != 0) return Failed("no pipe");
-  const pid_t child = fork();
-  if (child < 0) {
-    close(ends[0]);
-    close(ends[1]);
-    return Failed("no process");
-  }
-  if (child == 0) {
-    close(ends[0]);
-    const Figure figure = contender.run(run);
-    _exit(WriteAll(ends[1], reinterpret_cast<const char*>(&figure), sizeof figure) ? 0 : 1);
-  }
-  close(ends[1]);
-  Figure figure;
-  const bool is_whole = ReadFigure(ends[0], &figure);
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return is_whole ? figure : Failed(fmt::format("the process ended with status {:#x}", status));
-}
 
 class Rounds {
  public:
@@ -138,7 +87,7 @@ class Rounds {
       std::filesystem::remove_all(run.settings.directory);
       std::filesystem::create_directories(run.settings.directory);
     }
-    const Figure figure = RunInChild(contender, run);
+    const Figure figure = RunInChild([&] { return contender.run(run); });
     // So that the writeback is not part of the next engine's time.
     if (workload.IsLoad()) SyncFiles(run.settings.directory);
     return figure;

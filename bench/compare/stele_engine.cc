@@ -71,6 +71,10 @@ class SteleEngine {
     return table_.ReadModifyWriteRow(row_key, {&increment_, 1}).status();
   }
 
+  absl::Status DeleteRows(const std::string& start, const std::string& end) {
+    return table_.DropRowRange(stele::RowRange::RightOpen(start, end));
+  }
+
   absl::Status BulkAdd(const RowData& row) {
     if (bulk_load_ == nullptr) bulk_load_ = std::make_unique<stele::BulkLoad>(table_.NewBulkLoad());
     return bulk_load_->Add(MutationOf(row));

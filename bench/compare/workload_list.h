@@ -15,6 +15,7 @@ enum class WorkloadKind : uint8_t {
   kWrite,         // one atomic row per commit, with log, not synced
   kOverwrite,     // the same, into existing rows
   kIncrement,     // reads a counter, adds one and writes it, with log, not synced
+  kRangeDelete,   // half of the rows, by one range
   kSync,          // an acknowledged commit is on disk
   kGet,           // whole rows by key
   kGetAscending,  // whole rows by key, keys ascend
@@ -42,6 +43,13 @@ enum class Warmth : uint8_t {
   kCold,       // neither cache
 };
 
+// The data that is written before the database is opened for the timed part. Earlier workloads may
+// have left other data.
+enum class Preparation : uint8_t {
+  kNone,
+  kRandomRows,  // the rows, written one by one in random order
+};
+
 struct Workload {
   std::string_view name;
   std::string_view timed;  // the timed part, in one line for --help
@@ -52,13 +60,14 @@ struct Workload {
   bool is_reverse = false;
   bool latest_only = false;
   bool one_column = false;
+  Preparation preparation = Preparation::kNone;
   int thread_count = 1;
   Mixture mixture = {};  // kMixed
 
   // Returns whether the workload creates the data set that others read.
   bool IsLoad() const {
     return kind == WorkloadKind::kBulk || kind == WorkloadKind::kWrite ||
-           kind == WorkloadKind::kOverwrite;
+           kind == WorkloadKind::kOverwrite || kind == WorkloadKind::kRangeDelete;
   }
   // Returns whether the workload writes into an empty database.
   bool StartsEmpty() const {

@@ -5,6 +5,8 @@
 //              absl::Status Open(const OpenSettings&);         creates the database if absent
 //              absl::Status Write(const RowData&, bool sync);  thread-safe; one atomic row
 //              absl::Status Increment(row key);                adds one to its counter; one thread
+//              absl::Status DeleteRows(row key, row key);      from the first to before the second;
+//                                                              on disk when it returns
 //              absl::Status BulkAdd(const RowData&);           rows ascend
 //              absl::Status BulkFinish();                      all rows are in synced files
 //              absl::Status Settle();                          flushes; waits until no background
@@ -31,6 +33,7 @@
 #include "increment.h"
 #include "measure.h"
 #include "mixed.h"
+#include "prepare.h"
 #include "scan.h"
 #include "tally.h"
 #include "workload_list.h"
@@ -74,6 +77,8 @@ class WorkloadRunner {
         return RunLoad();
       case WorkloadKind::kIncrement:
         return IncrementRunner<Engine>(&engine_, run_, rows_).Run(&figure_);
+      case WorkloadKind::kRangeDelete:
+        return RunRangeDelete();
       case WorkloadKind::kSync:
         return RunSync();
       case WorkloadKind::kMixed:
@@ -133,6 +138,35 @@ class WorkloadRunner {
     figure_.operation_count = count;
     latencies.Read(&figure_);
     return absl::OkStatus();
+  }
+
+  // Deletes the middle half of the rows, and then checks that the others are left.
+  absl::Status RunRangeDelete() {
+    const uint64_t first = rows_ / 4;
+    const uint64_t count = rows_ / 2;
+    const Meter meter;
+    absl::Status status = engine_.DeleteRows(RowKeyOf(first), RowKeyOf(first + count));
+    if (!status.ok()) return status;
+    figure_.seconds = meter.Seconds();
+    status = engine_.Settle();
+    if (!status.ok()) return status;
+    figure_.settle_seconds = meter.Seconds() - figure_.seconds;
+    meter.Read(run_.settings.directory, &figure_);
+    figure_.operation_count = count;
+    figure_.value = static_cast<double>(count) / figure_.seconds;
+    Tally tally;
+    typename Engine::Reader reader(&engine_);
+    status = reader.Run({}, &tally);
+    if (!status.ok()) return status;
+    TakeHash(&tally);
+    return tally.rows() == rows_ - count ? absl::OkStatus()
+                                         : absl::InternalError("other rows are left");
+  }
+
+  void TakeHash(Tally* tally) {
+    tally->Finish();
+    figure_.hash = tally->hash();
+    figure_.cell_count = tally->cells();
   }
 
   // Writes without sync first, so that the logs are in the state of an engine that has worked for a
@@ -209,9 +243,7 @@ class WorkloadRunner {
     if (!status.ok()) return status;
     figure_.seconds = meter.Seconds();
     meter.Read(run_.settings.directory, &figure_);
-    tally.Finish();
-    figure_.hash = tally.hash();
-    figure_.cell_count = tally.cells();
+    TakeHash(&tally);
     const bool counts_cells =
         workload_.kind == WorkloadKind::kScan || workload_.kind == WorkloadKind::kScanShort;
     if (counts_cells) figure_.operation_count = tally.cells();
@@ -301,9 +333,11 @@ class WorkloadRunner {
 
 template <typename Engine>
 Figure RunWorkload(const WorkloadRun& run) {
+  const Figure prepared = Prepare<Engine>(run);
+  if (prepared.error[0] != '\0') return prepared;
   if (run.workload->warmth == Warmth::kCold) {
     DropFromPageCache(run.settings.directory);
-  } else if (!run.workload->IsLoad()) {
+  } else if (!run.workload->StartsEmpty()) {
     ReadFiles(run.settings.directory);
   }
   Engine engine;
@@ -314,9 +348,7 @@ Figure RunWorkload(const WorkloadRun& run) {
   SetText(figure.note, sizeof figure.note, engine.note());
   const absl::Status closed = engine.Close();
   if (status.ok()) status = closed;
-  if (!status.ok())
-    SetText(figure.error, sizeof figure.error,
-            std::string(status.message()) + " (" + absl::StatusCodeToString(status.code()) + ")");
+  if (!status.ok()) SetText(figure.error, sizeof figure.error, FigureOf(status).error);
   return figure;
 }
 
