@@ -24,6 +24,10 @@ struct OpenSettings {
   bool keeps_one_version = false;
   // With keeps_one_version: no write is older than an earlier one, so a put may replace the column.
   bool replaces_versions = false;
+  // Keep a log that was replayed instead of flushing its rows at open, if the engine can.
+  bool keeps_replayed_log = false;
+  // Tables among which Stele divides the rows. With more than one, only reads by row key work.
+  int table_count = 1;
 };
 
 struct Workload;

@@ -12,7 +12,9 @@ constexpr uint64_t kKeyGap = 8;         // average distance between the numbers 
 constexpr size_t kValueBytes = 100;     // as documented for the workloads
 constexpr size_t kSmallValueBytes = 8;  // of the first column of wide rows
 constexpr size_t kLargeValueBytes = 1000;
-constexpr uint64_t kVersionCount = 100;  // of DataSet::kVersions
+constexpr uint64_t kVersionCount = 100;            // of DataSet::kVersions
+constexpr uint64_t kLoggedBytesMax = 160'000'000;  // of DataSet::kLogged
+constexpr uint64_t kRowBytes = 579;                // UserBytes of a row of kColumns
 constexpr int64_t kFirstMillis = 1'700'000'000'000;
 
 struct ColumnName {
@@ -60,6 +62,8 @@ std::string_view NameOf(DataSet data_set) {
       return "large-random";
     case DataSet::kRangeDelete:
       return "range-delete";
+    case DataSet::kLogged:
+      return "logged";
     case DataSet::kCounters:
       return "counters";
   }
@@ -127,6 +131,8 @@ uint64_t RowCountOf(DataSet data_set, uint64_t rows) {
     case DataSet::kLarge:
     case DataSet::kLargeRandom:
       return std::max<uint64_t>(1, rows / 4);
+    case DataSet::kLogged:
+      return std::min(rows, kLoggedBytesMax / kRowBytes);
     case DataSet::kCounters:
       return std::min<uint64_t>(rows, 100'000);
     case DataSet::kSynced:

@@ -28,6 +28,7 @@ enum class DataSet : uint8_t {
   kLarge,        // rows/4 x 1 column of 1,000 bytes, bulk loaded
   kLargeRandom,  // the same rows, written one by one in random order
   kRangeDelete,  // like kRandom; half of its rows are deleted
+  kLogged,       // like kRandom, at most 160 MB; only in the log
   kCounters,     // a counter per row, at most 100,000 rows; one version kept
 };
 std::string_view NameOf(DataSet data_set);

@@ -42,6 +42,7 @@ class LeveldbEngine {
     options.write_buffer_size = settings.write_buffer_bytes;
     options.max_file_size = 32 << 20;
     options.max_open_files = 20000;
+    options.reuse_logs = settings.keeps_replayed_log;
     leveldb::DB* database = nullptr;
     const leveldb::Status opened = leveldb::DB::Open(options, settings.directory, &database);
     database_.reset(database);
@@ -188,7 +189,8 @@ Contender LeveldbContender() {
               "snappy, 16 KiB blocks, bloom 10 bits, cache 1 GiB, write buffer 64 MiB, files of 32 "
               "MiB, 20000 open files; bulk by batches "
               "of 1 MiB; versions are never dropped; ranges deleted by batches of 1 MiB, the last "
-              "synced",
+              "synced; "
+              "recover: write buffer 512 MiB, reuse_logs",
           .run = &RunWorkload<LeveldbEngine>};
 }
 

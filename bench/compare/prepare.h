@@ -2,6 +2,8 @@
 // part. Its memory and its caches are therefore not part of the figures.
 #pragma once
 
+#include <filesystem>
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
@@ -33,6 +35,30 @@ absl::Status WriteRandomRows(const WorkloadRun& run) {
   return status.ok() ? closed : status;
 }
 
+inline bool HasTableFile(const std::string& directory) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::filesystem::path suffix = entry.path().extension();
+    if (suffix == ".sst" || suffix == ".ldb") return true;
+  }
+  return false;
+}
+
+// Writes the rows in random order and leaves the database open. The process must then end without
+// destructors. Returns an error if the engine flushed rows.
+template <typename Engine>
+absl::Status WriteUnclosed(const WorkloadRun& run) {
+  Engine* const engine = std::make_unique<Engine>().release();
+  absl::Status status = engine->Open(run.settings);
+  RowMaker maker(*run.pool, run.workload->data_set);
+  for (const uint32_t row : Shuffled(RowCountOf(run.workload->data_set, run.rows), run.seed)) {
+    if (status.ok()) status = engine->Write(maker.Make(row), /*sync=*/false);
+  }
+  if (status.ok() && HasTableFile(run.settings.directory))
+    return absl::InternalError("rows were flushed that the log alone should have");
+  return status;
+}
+
 // Returns a figure without an error, or with that of the preparation. The files are synced, so that
 // their writeback is not part of the timed part.
 template <typename Engine>
@@ -43,6 +69,9 @@ Figure Prepare(const WorkloadRun& run) {
       return figure;
     case Preparation::kRandomRows:
       figure = RunInChild([&run] { return FigureOf(WriteRandomRows<Engine>(run)); });
+      break;
+    case Preparation::kUnclosed:
+      figure = RunInChild([&run] { return FigureOf(WriteUnclosed<Engine>(run)); });
       break;
   }
   SyncFiles(run.settings.directory);

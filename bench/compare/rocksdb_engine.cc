@@ -96,6 +96,7 @@ rocksdb::Options OptionsOf(const OpenSettings& settings) {
   options.target_file_size_base = kSstFileBytes;
   options.bytes_per_sync = 1 << 20;
   options.recycle_log_file_num = 3;
+  options.avoid_flush_during_recovery = settings.keeps_replayed_log;
   if (settings.keeps_one_version && !settings.replaces_versions)
     options.compaction_filter_factory = std::make_shared<KeepOneVersionFactory>();
   return options;
@@ -293,7 +294,8 @@ Contender RocksdbContender() {
           "bytes, bytes_per_sync 1 MiB, 3 recycled "
           "logs; iterators reused; full scans read ahead 2 MiB past the cache; bulk by "
           "SstFileWriter (2 threads) and ingestion; "
-          "versions by a compaction filter, at flush too; ranges deleted by a synced DeleteRange",
+          "versions by a compaction filter, at flush too; ranges deleted by a synced DeleteRange; "
+          "recover: write buffers of 512 MiB, avoid_flush_during_recovery",
       .run = &RunWorkload<RocksdbEngine>};
 }
 

@@ -14,6 +14,9 @@ namespace {
 
 constexpr size_t kPoolBytes = size_t{64} << 20;
 constexpr uint64_t kUncachedCacheBytes = uint64_t{32} << 20;
+// No engine flushes the rows of DataSet::kLogged then. A memtable of Stele has at most 64 MiB.
+constexpr uint64_t kLargeWriteBufferBytes = uint64_t{512} << 20;
+constexpr int kTablesWithoutFlush = 4;
 
 class Rounds {
  public:
@@ -77,6 +80,11 @@ class Rounds {
         workload.data_set == DataSet::kYcsb || workload.data_set == DataSet::kCounters;
     run.settings.keeps_one_version =
         run.settings.replaces_versions || workload.data_set == DataSet::kOverwrite;
+    if (workload.kind == WorkloadKind::kRecover) {
+      run.settings.keeps_replayed_log = true;
+      run.settings.write_buffer_bytes = kLargeWriteBufferBytes;
+      run.settings.table_count = kTablesWithoutFlush;
+    }
     if (!workload.StartsEmpty() && workload.warmth != Warmth::kCached)
       run.settings.cache_bytes = kUncachedCacheBytes;
     run.rows = plan_.rows;

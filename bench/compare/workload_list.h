@@ -15,6 +15,7 @@ enum class WorkloadKind : uint8_t {
   kWrite,         // one atomic row per commit, with log, not synced
   kOverwrite,     // the same, into existing rows
   kIncrement,     // reads a counter, adds one and writes it, with log, not synced
+  kRecover,       // opening a database whose process was killed, until a row is read
   kRangeDelete,   // half of the rows, by one range
   kSync,          // an acknowledged commit is on disk
   kGet,           // whole rows by key
@@ -48,6 +49,7 @@ enum class Warmth : uint8_t {
 enum class Preparation : uint8_t {
   kNone,
   kRandomRows,  // the rows, written one by one in random order
+  kUnclosed,    // the same, not flushed; the process ended without closing the database
 };
 
 struct Workload {
@@ -71,7 +73,8 @@ struct Workload {
   }
   // Returns whether the workload writes into an empty database.
   bool StartsEmpty() const {
-    return IsLoad() || kind == WorkloadKind::kSync || kind == WorkloadKind::kIncrement;
+    return IsLoad() || kind == WorkloadKind::kSync || kind == WorkloadKind::kIncrement ||
+           kind == WorkloadKind::kRecover;
   }
 };
 

@@ -63,9 +63,11 @@ inline Scan ScanOf(const Workload& workload) {
 template <typename Engine>
 class WorkloadRunner {
  public:
-  WorkloadRunner(Engine* engine, const WorkloadRun& run)
+  // `opening` started before the engine opened its database.
+  WorkloadRunner(Engine* engine, const WorkloadRun& run, const Meter& opening)
       : engine_(*engine),
         run_(run),
+        opening_(opening),
         workload_(*run.workload),
         rows_(RowCountOf(workload_.data_set, run.rows)) {}
 
@@ -79,6 +81,8 @@ class WorkloadRunner {
         return IncrementRunner<Engine>(&engine_, run_, rows_).Run(&figure_);
       case WorkloadKind::kRangeDelete:
         return RunRangeDelete();
+      case WorkloadKind::kRecover:
+        return RunRecover();
       case WorkloadKind::kSync:
         return RunSync();
       case WorkloadKind::kMixed:
@@ -161,6 +165,26 @@ class WorkloadRunner {
     TakeHash(&tally);
     return tally.rows() == rows_ - count ? absl::OkStatus()
                                          : absl::InternalError("other rows are left");
+  }
+
+  // Reads the first row, and then checks that all are there.
+  absl::Status RunRecover() {
+    typename Engine::Reader reader(&engine_);
+    Tally tally;
+    absl::Status status = reader.Read(RowKeyOf(0), /*latest_only=*/false, &tally);
+    if (!status.ok()) return status;
+    figure_.seconds = opening_.Seconds();
+    opening_.Read(run_.settings.directory, &figure_);
+    figure_.operation_count = rows_;
+    figure_.value = static_cast<double>(rows_) / figure_.seconds;
+    RowMaker maker(*run_.pool, workload_.data_set);
+    for (uint64_t i = 0; i < rows_; ++i) {
+      figure_.user_bytes += UserBytes(maker.Make(i));
+      if (i > 0) status = reader.Read(RowKeyOf(i), /*latest_only=*/false, &tally);
+      if (!status.ok()) return status;
+    }
+    TakeHash(&tally);
+    return tally.rows() == rows_ ? absl::OkStatus() : absl::InternalError("rows are missing");
   }
 
   void TakeHash(Tally* tally) {
@@ -326,6 +350,7 @@ class WorkloadRunner {
 
   Engine& engine_;
   const WorkloadRun& run_;
+  const Meter& opening_;
   const Workload& workload_;
   const uint64_t rows_;
   Figure figure_;
@@ -341,7 +366,8 @@ Figure RunWorkload(const WorkloadRun& run) {
     ReadFiles(run.settings.directory);
   }
   Engine engine;
-  WorkloadRunner<Engine> runner(&engine, run);
+  const Meter opening;
+  WorkloadRunner<Engine> runner(&engine, run, opening);
   absl::Status status = engine.Open(run.settings);
   if (status.ok()) status = runner.Run();
   Figure figure = runner.figure();
