@@ -57,6 +57,10 @@ inline uint64_t Mix(uint64_t number) {
   return number ^ (number >> 31);
 }
 
+// The column that projections read. It is the first one of a row and its family has no other.
+constexpr std::string_view kProjectedFamily = "0";
+constexpr std::string_view kProjectedQualifier = "st";
+
 // A counter is one cell of 8 bytes, big-endian.
 constexpr std::string_view kCounterFamily = "0";
 constexpr std::string_view kCounterQualifier = "n";

@@ -29,6 +29,8 @@ using LevelCursor = SliceCursor<leveldb::Iterator>;
 
 class LeveldbEngine {
  public:
+  static constexpr bool kHasFamilies = false;
+
   absl::Status Open(const OpenSettings& settings) {
     if (settings.replaces_versions) place_ = TimestampPlace::kValue;
     cache_.reset(leveldb::NewLRUCache(settings.cache_bytes));

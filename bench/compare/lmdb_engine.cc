@@ -51,6 +51,8 @@ class LmdbCursor {
 
 class LmdbEngine {
  public:
+  static constexpr bool kHasFamilies = false;
+
   absl::Status Open(const OpenSettings& settings) {
     if (settings.replaces_versions) place_ = TimestampPlace::kValue;
     int code = mdb_env_create(&environment_);

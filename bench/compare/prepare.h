@@ -35,6 +35,44 @@ absl::Status WriteRandomRows(const WorkloadRun& run) {
   return status.ok() ? closed : status;
 }
 
+// Returns whether the workload reads another database than the one that earlier workloads left.
+template <typename Engine>
+bool HasOwnKeyspace(const Workload& workload) {
+  return workload.preparation == Preparation::kOwnKeyspace && !Engine::kHasFamilies;
+}
+
+// The settings for the timed part.
+template <typename Engine>
+OpenSettings SettingsFor(const WorkloadRun& run) {
+  OpenSettings settings = run.settings;
+  if (HasOwnKeyspace<Engine>(*run.workload)) settings.directory += "/own-keyspace";
+  return settings;
+}
+
+// Loads only the projected family of each row.
+template <typename Engine>
+absl::Status LoadOwnKeyspace(const WorkloadRun& run) {
+  const OpenSettings settings = SettingsFor<Engine>(run);
+  std::filesystem::remove_all(settings.directory);
+  std::filesystem::create_directories(settings.directory);
+  Engine engine;
+  absl::Status status = engine.Open(settings);
+  RowMaker maker(*run.pool, run.workload->data_set);
+  const uint64_t rows = RowCountOf(run.workload->data_set, run.rows);
+  for (uint64_t i = 0; i < rows && status.ok(); ++i) {
+    RowData row = maker.Make(i);
+    size_t cells = 0;
+    while (cells < row.cells.size() && row.cells[cells].family == kProjectedFamily) ++cells;
+    row.cells = row.cells.first(cells);
+    status = engine.BulkAdd(row);
+  }
+  if (status.ok()) status = engine.BulkFinish();
+  if (status.ok()) status = engine.Settle();
+  if (status.ok() && run.compacts) status = engine.Compact();
+  const absl::Status closed = engine.Close();
+  return status.ok() ? closed : status;
+}
+
 inline bool HasTableFile(const std::string& directory) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
@@ -69,6 +107,10 @@ Figure Prepare(const WorkloadRun& run) {
       return figure;
     case Preparation::kRandomRows:
       figure = RunInChild([&run] { return FigureOf(WriteRandomRows<Engine>(run)); });
+      break;
+    case Preparation::kOwnKeyspace:
+      if (HasOwnKeyspace<Engine>(*run.workload))
+        figure = RunInChild([&run] { return FigureOf(LoadOwnKeyspace<Engine>(run)); });
       break;
     case Preparation::kUnclosed:
       figure = RunInChild([&run] { return FigureOf(WriteUnclosed<Engine>(run)); });

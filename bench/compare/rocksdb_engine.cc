@@ -106,6 +106,8 @@ using RocksCursor = SliceCursor<rocksdb::Iterator>;
 
 class RocksdbEngine {
  public:
+  static constexpr bool kHasFamilies = false;
+
   absl::Status Open(const OpenSettings& settings) {
     settings_ = settings;
     options_ = OptionsOf(settings);

@@ -46,6 +46,8 @@ void Take(const RowType& row, Tally* tally) {
 
 class SteleEngine {
  public:
+  static constexpr bool kHasFamilies = true;
+
   absl::Status Open(const OpenSettings& settings) {
     absl::StatusOr<stele::Database> database = stele::Database::Open(
         settings.directory, {.memory_budget_bytes = BudgetOf(settings), .background_threads = 2});

@@ -49,7 +49,9 @@ enum class Warmth : uint8_t {
 enum class Preparation : uint8_t {
   kNone,
   kRandomRows,  // the rows, written one by one in random order
-  kUnclosed,    // the same, not flushed; the process ended without closing the database
+  // The projected family, in a separate database. Nothing for an engine with column families.
+  kOwnKeyspace,
+  kUnclosed,  // the same, not flushed; the process ended without closing the database
 };
 
 struct Workload {

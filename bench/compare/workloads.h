@@ -2,6 +2,7 @@
 //
 // Path:      rounds.h -> Contender::run -> RunWorkload<Engine> here -> the engine's file.
 // Engine:    A class with these members.
+//              static constexpr bool kHasFamilies;             stores each column family apart
 //              absl::Status Open(const OpenSettings&);         creates the database if absent
 //              absl::Status Write(const RowData&, bool sync);  thread-safe; one atomic row
 //              absl::Status Increment(row key);                adds one to its counter; one thread
@@ -48,14 +49,15 @@ constexpr uint64_t kShortScanRows = 100;
 constexpr uint64_t kScanCells = 5'000'000;
 constexpr uint64_t kSyncedCommitsMax = 20'000;  // all threads together
 
-inline Scan ScanOf(const Workload& workload) {
+template <typename Engine>
+Scan ScanOf(const Workload& workload) {
   Scan scan;
   scan.is_reverse = workload.is_reverse;
   scan.latest_only = workload.latest_only;
   scan.fills_cache = workload.warmth == Warmth::kCached || workload.kind == WorkloadKind::kGet;
-  if (workload.one_column) {
-    scan.family = "0";
-    scan.qualifier = "st";
+  if (workload.one_column && !HasOwnKeyspace<Engine>(workload)) {
+    scan.family = kProjectedFamily;
+    scan.qualifier = kProjectedQualifier;
   }
   return scan;
 }
@@ -342,7 +344,7 @@ class WorkloadRunner {
     const uint64_t passes =
         workload_.warmth == Warmth::kCold ? 1 : std::clamp<uint64_t>(kScanCells / cells, 1, 10);
     for (uint64_t pass = 0; pass < passes; ++pass) {
-      const absl::Status status = reader->Run(ScanOf(workload_), tally);
+      const absl::Status status = reader->Run(ScanOf<Engine>(workload_), tally);
       if (!status.ok()) return status;
     }
     return absl::OkStatus();
@@ -357,9 +359,11 @@ class WorkloadRunner {
 };
 
 template <typename Engine>
-Figure RunWorkload(const WorkloadRun& run) {
-  const Figure prepared = Prepare<Engine>(run);
+Figure RunWorkload(const WorkloadRun& asked) {
+  const Figure prepared = Prepare<Engine>(asked);
   if (prepared.error[0] != '\0') return prepared;
+  WorkloadRun run = asked;
+  run.settings = SettingsFor<Engine>(asked);
   if (run.workload->warmth == Warmth::kCold) {
     DropFromPageCache(run.settings.directory);
   } else if (!run.workload->StartsEmpty()) {
