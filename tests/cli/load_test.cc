@@ -34,6 +34,24 @@ TEST_F(LoadCommandTest, LoadsRecords) {
             "\"duplicates\":0,\"unfilled_cells\":[]}}}\n");
 }
 
+TEST_F(LoadCommandTest, AFieldThatNoRecordHasIsReported) {
+  EXPECT_EQ(Output(Words("k,z\na,1\n")),
+            "t: 1 records, 0 rows, 0 cells, 0 bad, 0 duplicates\n"
+            "t: no record fills the cell f:v = {v}\n"
+            "t: the header of the input \"in\" has no field \"v\"; it has k, z\n");
+}
+
+TEST_F(LoadCommandTest, ARefusedLoadPrintsItsCountsAsJson) {
+  const CommandResult result = Run(Words("k,v\na,1\na,2\n", {"--format", "json"}));
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_EQ(result.out,
+            "{\"load\":1,\"tables\":{\"t\":{\"records\":2,\"rows\":1,\"cells\":1,\"bad\":0,"
+            "\"duplicates\":1,\"unfilled_cells\":[]}}}\n");
+  EXPECT_NE(result.err.find("1 duplicates; --allow-duplicates"), std::string::npos) << result.err;
+  EXPECT_EQ(Run(Words("k,v\na,1\na,2\n")).out, "");
+  EXPECT_NE(Run({"ls"}).exit_status, 0) << "the database exists";
+}
+
 TEST_F(LoadCommandTest, BadRecordsCreateNothing) {
   const CommandResult result = Run(Words("k,v\n,1\n"));
   EXPECT_EQ(result.exit_status, 1);

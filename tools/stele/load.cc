@@ -62,8 +62,16 @@ absl::Status RunLoad(Session& session, const std::vector<std::string>& args) {
   options.progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
     progress.Set(phase, done, total);
   };
-  STELE_ASSIGN_OR_RETURN(const lab::LoadReport report,
-                         lab::LoadDesign(Database(), design, options));
+  lab::LoadReport refused;
+  options.refused = &refused;
+  const auto loaded = lab::LoadDesign(Database(), design, options);
+  if (!loaded.ok()) {
+    if (!as_json || refused.tables.empty()) return loaded.status();
+    session.Print(refused.ToJson());
+    session.KeepOutput();
+    return loaded.status();
+  }
+  const lab::LoadReport& report = *loaded;
   session.Print(as_json ? report.ToJson() : report.ToText());
   if (report.left_out > 0) session.SkippedSome();
   return absl::OkStatus();

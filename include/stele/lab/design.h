@@ -82,9 +82,14 @@ class Design {
   // Returns the normal form: compact JSON with every default. Parse() accepts it.
   std::string ToJson() const;
 
- private:
+  // The checked design, for the library itself.
   explicit Design(std::shared_ptr<const internal::lab::DesignModel> model);
+  const std::shared_ptr<const internal::lab::DesignModel>& model() const
+      ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return model_;
+  }
 
+ private:
   std::shared_ptr<const internal::lab::DesignModel> model_;
 };
 

@@ -23,6 +23,8 @@ namespace stele {
 inline namespace v0 {
 namespace lab {
 
+struct LoadReport;
+
 struct LoadOptions {
   // Paths by the name of an input. They replace the files that the design names.
   std::map<std::string, std::string> inputs = {};
@@ -39,6 +41,8 @@ struct LoadOptions {
   bool stores_design = true;  // as in ApplyDesignOptions
   // Called after all checks to open the database. Then pass an empty `database`.
   std::function<absl::StatusOr<Database>()> open_database = {};
+  // Gets the counts of a load that bad records or duplicates stop. Null: nothing does.
+  LoadReport* refused = nullptr;
   // Called from time to time. `phase` is "checking" or "loading"; `done` of `total` bytes of the
   // input files were read in it.
   std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
@@ -54,8 +58,11 @@ struct LoadReport {
     // Their row keys, if they were written: the first 3 in key order.
     std::vector<std::string> duplicate_rows = {};
     // Cells of the design that no record fills, as "FAMILY:QUALIFIER = VALUE" with their fields in
-    // braces: the first 20. The name of a field may be misspelt. Empty if the table has no rows.
+    // braces: the first 20. The name of a field may be misspelt. Empty if all records are bad.
     std::vector<std::string> unfilled_cells = {};
+    // Sentences about `when` that selects no record, and about fields of it and of unfilled cells
+    // that the input lacks, with the fields that it has: the first 20.
+    std::vector<std::string> hints = {};
   };
   std::map<std::string, TableCounts> tables = {};
   std::vector<std::string> listed = {};  // the first 20 duplicates, "FILE:LINE: ..."

@@ -133,7 +133,7 @@ bool Selects(const DesignRow& row, const FieldSource& record) {
 
 absl::StatusOr<MappedRow> MapRow(const DesignTable& table, const DesignRow& row,
                                  const FieldSource& record, Timestamp time) {
-  MappedRow mapped;
+  MappedRow mapped{.design = &row};
   auto row_key = MapKey(table, record);
   if (!row_key.ok()) return WithContext(row_key.status(), "key");
   mapped.row_key = *std::move(row_key);

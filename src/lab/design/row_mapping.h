@@ -25,6 +25,7 @@ struct MappedCell {
 };
 
 struct MappedRow {
+  const DesignRow* design = nullptr;
   std::string row_key = {};
   Timestamp timestamp = {};
   std::vector<MappedCell> cells = {};

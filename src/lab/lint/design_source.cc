@@ -1,10 +1,10 @@
 #include "lab/lint/design_source.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/status.h"
-#include "lab/design/design_json.h"
 #include "lab/design/parse_design.h"
 #include "lab/records/record_input.h"
 
@@ -78,7 +78,7 @@ bool DesignSource::HasRecords() const {
   });
 }
 
-absl::StatusOr<std::optional<stele::lab::Design>> DesignSource::LoadableDesign() const {
+std::optional<stele::lab::Design> DesignSource::LoadableDesign() const {
   DesignModel loadable = model_;
   loadable.lint = {};
   std::erase_if(loadable.tables, [&](DesignTable& table) {
@@ -88,12 +88,12 @@ absl::StatusOr<std::optional<stele::lab::Design>> DesignSource::LoadableDesign()
     return table.rows.empty() || !std::binary_search(tables_.begin(), tables_.end(), table.name);
   });
   if (loadable.tables.empty()) return std::optional<stele::lab::Design>();
-  STELE_ASSIGN_OR_RETURN(auto design, stele::lab::Design::Parse(DesignJson(loadable), model_.file));
-  return std::optional(std::move(design));
+  return std::optional(
+      stele::lab::Design(std::make_shared<const DesignModel>(std::move(loadable))));
 }
 
 absl::Status DesignSource::Load(uint64_t records_max, const std::string& temporary_directory) {
-  STELE_ASSIGN_OR_RETURN(const auto loadable, LoadableDesign());
+  const auto loadable = LoadableDesign();
   if (!loadable.has_value()) return absl::OkStatus();
   STELE_RETURN_IF_ERROR(rows_.OpenBelow(temporary_directory));
   STELE_ASSIGN_OR_RETURN(report_, stele::lab::LoadDesign(rows_.database(), *loadable,

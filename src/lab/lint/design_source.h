@@ -54,7 +54,7 @@ class DesignSource {
  private:
   bool HasFile(const std::string& input) const;
   // The design with the chosen tables, the inputs that have a file, and no ages.
-  absl::StatusOr<std::optional<stele::lab::Design>> LoadableDesign() const;
+  std::optional<stele::lab::Design> LoadableDesign() const;
 
   DesignModel model_;
   std::optional<stele::lab::Design> design_;

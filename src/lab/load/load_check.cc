@@ -42,7 +42,7 @@ absl::Status LoadCheck::AddRow(const LoadPosition& position, const DesignTable& 
 
 absl::Status LoadCheck::AddBad(const LoadPosition& position, std::string text) {
   ++counts_[position.table].bad;
-  if (listed_bad_.size() < kListedMax) listed_bad_.push_back(std::move(text));
+  if (!text.empty() && listed_bad_.size() < kListedMax) listed_bad_.push_back(std::move(text));
   const uint64_t record = position.PackedRecord();
   if (!left_out_.empty() && left_out_.back() == record) return absl::OkStatus();
   if (left_out_.size() == kLeftOutMax)

@@ -1,17 +1,17 @@
 // load/load_design.cc: loads the records of a design: checks all of them, then writes them.
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 
 #include "base/status.h"
 #include "io/output_path.h"
-#include "lab/design/parse_design.h"
 #include "lab/design/row_mapping.h"
 #include "lab/import/bad_items.h"
 #include "lab/import/table_writer.h"
+#include "lab/load/field_hints.h"
 #include "lab/load/load_check.h"
 #include "lab/records/record_input.h"
 #include "stele/lab/load.h"
@@ -25,7 +25,6 @@ using stele::lab::LoadReport;
 
 constexpr size_t kProgressRecords = 256;
 constexpr size_t kDuplicateRowsMax = 3;  // listed per table
-constexpr size_t kUnfilledMax = 20;      // the same
 
 // One load, from its options to its report.
 class LoadRun {
@@ -33,17 +32,17 @@ class LoadRun {
   LoadRun(Database database, const Design& design, const LoadOptions& options)
       : database_(std::move(database)),
         design_(design),
+        model_(*design.model()),
         options_(options),
         bad_(options.bad_path) {}
 
   absl::StatusOr<LoadReport> Run() {
     const auto start = std::chrono::steady_clock::now();
-    // The normal form has everything that a load needs.
-    STELE_ASSIGN_OR_RETURN(model_, ParseDesign(design_.ToJson(), design_.name()));
     STELE_RETURN_IF_ERROR(ChooseTables());
     STELE_RETURN_IF_ERROR(FindInputs());
     ChooseTimes();
     check_.emplace(tables_.size());
+    for (const DesignTable* const table : tables_) hints_.emplace_back(*table);
     STELE_RETURN_IF_ERROR(CheckAll());
     if (!options_.only_checks) STELE_RETURN_IF_ERROR(WriteAll());
     STELE_RETURN_IF_ERROR(bad_.Close());
@@ -208,28 +207,28 @@ class LoadRun {
       position.table = wrong_table;
       STELE_RETURN_IF_ERROR(bad_.Add(position.PackedRecord(), FileName(file), reader.line_number(),
                                      status, reader.text()));
-      return check_->AddBad(position,
-                            fmt::format("{}: {}", NameOf(position), ToStd(status.message())));
+      return check_->AddBad(position, BadText(position, reader, status));
     }
+    for (size_t t = 0; t < tables_.size(); ++t) hints_[t].AddRecord(input, reader);
     for (const auto& [table, row] : record_.rows) {
       position.table = table;
-      for (const MappedCell& cell : row.cells) filled_.insert(cell.design);
+      hints_[table].AddRow(row);
       STELE_RETURN_IF_ERROR(check_->AddRow(position, *tables_[table], row));
     }
     return absl::OkStatus();
   }
 
-  // Returns the cells of a table that no record has filled.
-  std::vector<std::string> UnfilledCells(const DesignTable& table) const {
-    std::vector<std::string> unfilled;
-    for (const DesignRow& row : table.rows) {
-      for (const DesignCell& cell : row.cells) {
-        if (filled_.contains(&cell) || unfilled.size() == kUnfilledMax) continue;
-        unfilled.push_back(
-            fmt::format("{}:{} = {}", cell.family, cell.qualifier.text(), cell.value.text()));
-      }
-    }
-    return unfilled;
+  // Returns what is listed for a bad record. If the header lacks a field of the key, all records
+  // are bad, so only the first one is listed.
+  std::string BadText(const LoadPosition& position, const RecordReader& reader,
+                      const absl::Status& status) {
+    std::string text = fmt::format("{}: {}", NameOf(position), ToStd(status.message()));
+    if (!reader.status().ok() || reader.header() == nullptr) return text;
+    const std::string& input = input_names_[files_[position.file].input];
+    const auto [lacking, is_first] = lacking_.try_emplace({position.file, position.table});
+    if (is_first) lacking->second = hints_[position.table].LackingField(input, *reader.header());
+    if (lacking->second.empty()) return text;
+    return is_first ? text + ". " + lacking->second : "";
   }
 
   absl::Status CheckAll() {
@@ -242,7 +241,7 @@ class LoadRun {
     for (size_t t = 0; t < tables_.size(); ++t) {
       LoadReport::TableCounts& counts = report_.tables[tables_[t]->name];
       counts = check_->counts()[t];
-      if (counts.rows > 0) counts.unfilled_cells = UnfilledCells(*tables_[t]);
+      hints_[t].AddTo(&counts);
     }
     report_.listed = check_->listed_duplicates();
     return check_->left_out().size() > options_.bad_records_max ? TooManyLeftOut()
@@ -251,6 +250,7 @@ class LoadRun {
 
   absl::Status TooManyLeftOut() {
     STELE_RETURN_IF_ERROR(bad_.Close());
+    if (options_.refused != nullptr) *options_.refused = report_;
     uint64_t bad = 0;
     uint64_t duplicates = 0;
     for (const LoadReport::TableCounts& counts : check_->counts()) {
@@ -333,7 +333,7 @@ class LoadRun {
 
   Database database_;
   const Design& design_;
-  DesignModel model_;
+  const DesignModel& model_;
   const LoadOptions& options_;
   std::vector<const DesignTable*> tables_;
   std::vector<Timestamp> times_;
@@ -346,7 +346,9 @@ class LoadRun {
   std::optional<LoadCheck> check_;
   BadItems bad_;
   MappedRecord record_;
-  std::unordered_set<const DesignCell*> filled_;  // cells that a record has filled
+  std::vector<FieldHints> hints_;  // of each table
+  // What the header of a file lacks for a table, or "". Only of those that have bad records.
+  std::map<std::pair<uint64_t, uint64_t>, std::string> lacking_;
   LoadReport report_;
 };
 

@@ -18,12 +18,28 @@ std::string LoadReport::ToText() const {
     for (const std::string& cell : counts.unfilled_cells)
       text += fmt::format("{}: no record fills the cell {}\n", internal::Printable(name),
                           internal::Printable(cell));
+    for (const std::string& hint : counts.hints)
+      text += fmt::format("{}: {}\n", internal::Printable(name), hint);
   }
   for (const std::string& line : listed) text.append("  ").append(line).append("\n");
   if (left_out > 0) text += fmt::format("{} records were left out\n", left_out);
   if (only_checked) text += "nothing was written (--check)\n";
   return text;
 }
+
+namespace {
+
+// Appends [..] to `out`.
+void AppendTexts(const std::vector<std::string>& texts, std::string* out) {
+  *out += '[';
+  for (const std::string& text : texts) {
+    if (out->back() != '[') *out += ',';
+    internal::lab::AppendJsonString(text, out);
+  }
+  *out += ']';
+}
+
+}  // namespace
 
 std::string LoadReport::ToJson() const {
   std::string json = "{\"load\":1,\"tables\":{";
@@ -32,13 +48,14 @@ std::string LoadReport::ToJson() const {
     internal::lab::AppendJsonString(name, &json);
     json += fmt::format(
         ":{{\"records\":{},\"rows\":{},\"cells\":{},\"bad\":{},\"duplicates\":{},\"unfilled_"
-        "cells\":[",
+        "cells\":",
         counts.records, counts.rows, counts.cells, counts.bad, counts.duplicates);
-    for (const std::string& cell : counts.unfilled_cells) {
-      if (json.back() != '[') json += ',';
-      internal::lab::AppendJsonString(cell, &json);
+    AppendTexts(counts.unfilled_cells, &json);
+    if (!counts.hints.empty()) {
+      json += ",\"hints\":";
+      AppendTexts(counts.hints, &json);
     }
-    json += "]}";
+    json += '}';
   }
   return json + "}}\n";
 }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/status.h"
-#include "lab/design/parse_design.h"
 #include "lab/design/query_request.h"
 #include "lab/design/row_mapping.h"
 
@@ -37,10 +36,9 @@ absl::Status NotAText() { return InvalidArgument("a field with json is not a tex
 absl::StatusOr<QueryInputs> QueryInputs::Find(const stele::lab::Design& design,
                                               std::string_view table, std::string_view query) {
   STELE_RETURN_IF_ERROR(design.WrittenInput(table, query).status());
-  STELE_ASSIGN_OR_RETURN(DesignModel model, ParseDesign(design.ToJson(), design.name()));
   QueryInputs found;
-  found.model_ = std::make_shared<const DesignModel>(std::move(model));
-  // Both exist: the design that was parsed again is the same.
+  found.model_ = design.model();
+  // Both exist: WrittenInput() has found them.
   found.table_ = &*std::find_if(found.model_->tables.begin(), found.model_->tables.end(),
                                 [&](const DesignTable& each) { return each.name == table; });
   found.query_ = &*std::find_if(found.table_->queries.begin(), found.table_->queries.end(),

@@ -1,6 +1,7 @@
 #include "lab/records/delimited_records.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/status.h"
 #include "lab/mapping/lab_json.h"
@@ -19,13 +20,14 @@ absl::StatusOr<std::unique_ptr<DelimitedRecords>> DelimitedRecords::Open(
       return WithContext(records->status_, fmt::format("{}:{}", path, records->line_number_));
     for (size_t i = 0; i < records->spans_.size(); ++i) names.emplace_back(records->FieldAt(i));
   }
-  const absl::Status set = records->SetNames(names);
+  const absl::Status set = records->SetNames(std::move(names));
   if (!set.ok()) return WithContext(set, fmt::format("{}:1", path));
   return records;
 }
 
-absl::Status DelimitedRecords::SetNames(const std::vector<std::string>& names) {
-  for (size_t i = 0; i < names.size(); ++i) places_.emplace_back(names[i], i);
+absl::Status DelimitedRecords::SetNames(std::vector<std::string> names) {
+  header_ = std::move(names);
+  for (size_t i = 0; i < header_.size(); ++i) places_.emplace_back(header_[i], i);
   std::sort(places_.begin(), places_.end());
   for (size_t i = 0; i < places_.size(); ++i) {
     if (places_[i].first.empty()) return InvalidArgument("a field of the header has no name");

@@ -31,6 +31,7 @@ class DelimitedRecords : public RecordReader, private FieldSource {
   const absl::Status& status() const override { return status_; }
   const FieldSource& fields() const override { return *this; }
   absl::StatusOr<RecordFields> AllFields() const override;
+  const std::vector<std::string>* header() const override { return &header_; }
   std::string_view text() const override { return text_; }
   uint64_t line_number() const override { return line_number_; }
   uint64_t stored_bytes() const override { return lines_->file().stored_bytes(); }
@@ -51,7 +52,7 @@ class DelimitedRecords : public RecordReader, private FieldSource {
   std::optional<std::string> Json(std::string_view field) const override;
   std::vector<std::string> Names() const override;
 
-  absl::Status SetNames(const std::vector<std::string>& names);
+  absl::Status SetNames(std::vector<std::string> names);
   // Reads one record, and divides it.
   absl::StatusOr<bool> Read();
   absl::Status Divide();
@@ -62,6 +63,7 @@ class DelimitedRecords : public RecordReader, private FieldSource {
 
   const std::unique_ptr<LineReader> lines_;
   const char delimiter_;
+  std::vector<std::string> header_;
   std::vector<std::pair<std::string, size_t>> places_;  // of the names, sorted
   std::string_view text_;
   std::string record_;  // a record of several lines

@@ -22,9 +22,11 @@ absl::StatusOr<RecordInput> RecordInput::Find(const DesignInput& input, const st
   found.columns_ = input.columns;
   std::error_code error;
   const bool is_directory = std::filesystem::is_directory(path, error);
-  const auto format = input.format.has_value() ? input.format
-                      : is_directory           ? RecordFormat::kDynamoDb
-                                               : FormatOfFile(path);
+  auto format = input.format.has_value() ? input.format
+                : is_directory           ? RecordFormat::kDynamoDb
+                                         : FormatOfFile(path);
+  // A path that replaces the file of the design may have no ending.
+  if (!format.has_value()) format = FormatOfFile(input.file);
   if (!format.has_value()) {
     return InvalidArgument(
         "the ending of {} states no format: add format to the input \"{}\" of the design",

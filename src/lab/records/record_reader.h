@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -30,6 +32,9 @@ class RecordReader {
   virtual const FieldSource& fields() const = 0;
   // Returns all fields that have a text: a member of a nested map is "a.b", and an element "a.0".
   virtual absl::StatusOr<RecordFields> AllFields() const = 0;
+  // The names of the fields in their order, if all records have the same: those of CSV and TSV.
+  // Null for other formats.
+  virtual const std::vector<std::string>* header() const { return nullptr; }
   // The bytes of the record. Of one that is too long, the beginning.
   virtual std::string_view text() const = 0;
   // The line on which the record begins, from 1.

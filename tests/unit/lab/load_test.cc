@@ -100,6 +100,87 @@ TEST_F(LoadTest, CellsThatNoRecordFillsAreReported) {
   EXPECT_EQ(filled->ToText().find("no record fills"), std::string::npos);
 }
 
+TEST_F(LoadTest, AFieldThatTheInputLacksIsReportedWithThoseThatItHas) {
+  std::string text = kDesignText;
+  text.replace(text.find("\"{v}\", \"n:x\": \"{n}\""), 19, "\"{valeu}\", \"n:x\": \"{z|or:}{zz}\"");
+  const auto report = Load("k,value,n,c,d,e,f,g,h,i,j,l\na,1,5,,,,,,,,,\n", {}, text);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(
+      report->ToText(),
+      "t: 1 records, 0 rows, 0 cells, 0 bad, 0 duplicates\n"
+      "t: no record fills the cell f:v = {valeu}\n"
+      "t: no record fills the cell n:x = {z|or:}{zz}\n"
+      "t: the header of the input \"in\" has no field \"valeu\"; it has k, value, n, c, d, e, f, "
+      "g, h, i and 2 more. Did you mean \"value\"?\n"
+      "t: the header of the input \"in\" has no field \"zz\"; it has k, value, n, c, d, e, f, g, "
+      "h, i and 2 more\n");
+  EXPECT_NE(report->ToJson().find("\"hints\":[\"the header of"), std::string::npos);
+  // Nothing is known about an input without records.
+  const auto empty = Load("k\n", {}, text);
+  ASSERT_TRUE(empty.ok()) << empty.status();
+  EXPECT_EQ(empty->ToText(), "t: 0 records, 0 rows, 0 cells, 0 bad, 0 duplicates\n");
+}
+
+TEST_F(LoadTest, AConditionThatSelectsNoRecordIsReported) {
+  std::string text = kDesignText;
+  text.replace(text.find("cells:"), 6, "when: {s: \"on\", v: \"1\"}, cells:");
+  const auto report = Load("k,v,n\na,1,5\n", {}, text);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->tables.at("t").hints,
+            (std::vector<std::string>{
+                "no record of the input \"in\" has when: {s: \"on\", v: \"1\"}",
+                "the header of the input \"in\" has no field \"s\"; it has k, v, n"}));
+}
+
+TEST_F(LoadTest, TheFirstRecordShowsTheFieldsOfJson) {
+  std::string text = kDesignText;
+  text.replace(text.find("input: in, cells"), 9, "input: other");
+  text.replace(text.find("\"{v}\""), 5, "\"{a.b}\"");
+  text.replace(text.find("\"{n}\""), 5, "\"{m}\"");
+  const std::string path = directory_.Write("x.jsonl", "{\"k\":\"1\",\"a\":{\"c\":2}}\n");
+  const auto report = Load("", {.inputs = {{"other", path}}}, text);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->tables.at("t").unfilled_cells.size(), 2U);
+  EXPECT_EQ(report->tables.at("t").hints,
+            std::vector<std::string>{
+                "the first record of the input \"other\" has no field \"m\"; it has k, a"});
+}
+
+TEST_F(LoadTest, AHeaderWithoutAFieldOfTheKeyIsListedOnce) {
+  const auto report = Load("key,v,n\na,1,5\nb,2,6\nc,3,7,8\n");
+  EXPECT_EQ(
+      std::string(report.status().message()),
+      "nothing was written\n3 bad records\n  " + directory_.File("in.csv") +
+          ":2: key: field \"k\": absent; {field|or:TEXT} gives a text then. The header has no "
+          "field \"k\"; it has key, v, n\n  " +
+          directory_.File("in.csv") + ":4: 4 fields, but the header has 3\n  and 1 more");
+}
+
+TEST_F(LoadTest, TheEndingOfAReplacingFileIsItsFormat) {
+  const std::string tsv = directory_.Write("x.tsv", "k\tv\tn\na\t1,2\t\n");
+  ASSERT_TRUE(Load("", {.inputs = {{"in", tsv}}}).ok());
+  EXPECT_EQ(CellsOf("t"), (Cells{"a f:v@5000=1,2"}));
+  // A path without an ending has the format of the file that it replaces.
+  const std::string none = directory_.Write("none", "k,v,n\nc,3,\n");
+  ASSERT_TRUE(Load("", {.inputs = {{"in", none}}}).ok());
+  EXPECT_EQ(CellsOf("t"), (Cells{"a f:v@5000=1,2", "c f:v@5000=3"}));
+  // The design's format counts for every file.
+  std::string text = kDesignText;
+  text.replace(text.find("file: in.csv"), 12, "file: in.csv, format: csv");
+  const std::string csv = directory_.Write("y.tsv", "k,v,n\nb,2,\n");
+  ASSERT_TRUE(Load("", {.inputs = {{"in", csv}}}, text).ok());
+  EXPECT_EQ(CellsOf("t"), (Cells{"a f:v@5000=1,2", "b f:v@5000=2", "c f:v@5000=3"}));
+}
+
+TEST_F(LoadTest, ARefusedLoadHasCounts) {
+  LoadReport refused;
+  EXPECT_FALSE(Load("k,v,n\na,1,5\na,2,5\nb,3,x\n", {.refused = &refused}).ok());
+  const LoadReport::TableCounts& counts = refused.tables.at("t");
+  EXPECT_EQ(counts.records, 3U);
+  EXPECT_EQ(counts.duplicates, 1U);
+  EXPECT_EQ(counts.bad, 1U);
+}
+
 TEST_F(LoadTest, ABadRecordPreventsAllWrites) {
   const auto report = Load("k,v,n\na,1,5\nb,2,x\n,3,\n");
   EXPECT_EQ(report.status().code(), absl::StatusCode::kInvalidArgument);

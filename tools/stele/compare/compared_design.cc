@@ -88,12 +88,17 @@ absl::Status ComparedDesign::LoadRecords(const std::string& directory,
   const auto report = lab::LoadDesign(database_, choice_.design, loading);
   if (!report.ok()) return Within(choice_.name, report.status());
   const auto counts = report->tables.find(choice_.table);
-  if (counts == report->tables.end() || counts->second.rows == 0)
-    return internal::InvalidArgument("{}: the inputs have no record of the table {}", choice_.name,
-                                     choice_.table);
+  if (counts == report->tables.end() || counts->second.rows == 0) {
+    const bool has_hint = counts != report->tables.end() && !counts->second.hints.empty();
+    return internal::InvalidArgument("{}: the inputs have no record of the table {}{}",
+                                     choice_.name, choice_.table,
+                                     has_hint ? ": " + counts->second.hints[0] : "");
+  }
   for (const std::string& cell : counts->second.unfilled_cells)
     notes_.push_back(
         fmt::format("{}: no record fills the cell {}", choice_.name, internal::Printable(cell)));
+  for (const std::string& hint : counts->second.hints)
+    notes_.push_back(fmt::format("{}: {}", choice_.name, hint));
   STELE_ASSIGN_OR_RETURN(table_, database_.OpenTable(choice_.table));
   STELE_RETURN_IF_ERROR(table_.Compact());
   figures_.records = counts->second.records;
