@@ -37,6 +37,20 @@ absl::StatusCode CodeOf(int error_number) {
   }
 }
 
+// Returns the path with \xNN for control characters, so that it stays in its line of a message.
+std::string WithoutControls(std::string_view path) {
+  std::string text;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      text += fmt::format("\\x{:02x}", byte);
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 absl::Status ErrnoStatus(std::string_view call, std::string_view path, int error_number) {
@@ -44,9 +58,9 @@ absl::Status ErrnoStatus(std::string_view call, std::string_view path, int error
   if (error_number == EMFILE)
     advice = "; raise the process's limit of open files (ulimit -n), or close some";
   if (error_number == EFBIG) advice = "; raise the process's limit of file sizes (ulimit -f)";
-  absl::Status status =
-      MakeStatus(CodeOf(error_number),
-                 fmt::format("{} {}: {}{}", call, path, std::strerror(error_number), advice));
+  absl::Status status = MakeStatus(
+      CodeOf(error_number),
+      fmt::format("{} {}: {}{}", call, WithoutControls(path), std::strerror(error_number), advice));
   if (error_number == EMFILE || error_number == ENFILE)
     status.SetPayload(kLacksDescriptors, absl::Cord());
   return status;

@@ -39,6 +39,35 @@ TEST_F(DesignCommandTest, ChecksFiles) {
   ExpectError({"design", "show", unknown}, 1, ":7:14: \"KEY-NONE.share\"");
 }
 
+// A line that such a name begins could be a command of a CI system.
+TEST_F(DesignCommandTest, NamesOfFilesStayInTheirLine) {
+  const std::string wrong =
+      WriteFile("a\x1b[31m\n::error::b.yaml", "stele: design/1\ntables: {t: {keys: a}}\n");
+  const std::string shown = Path("a\\x1b[31m\\x0a::error::b.yaml");
+  CommandResult result = Run({"design", "check", wrong});
+  EXPECT_TRUE(result.out.starts_with(shown + ":2:14: ")) << result.out;
+  EXPECT_EQ(result.out.find("\n::"), std::string::npos);
+  const auto report =
+      nlohmann::json::parse(Run({"design", "check", "--format=json", wrong}).out, nullptr, false);
+  EXPECT_EQ(report["files"][0]["errors"].size(), 3U) << report.dump();
+  result = Run({"load", wrong});
+  EXPECT_TRUE(result.err.starts_with("stele: " + shown + ":2:14: ")) << result.err;
+  EXPECT_EQ(result.err.find("\n::"), std::string::npos);
+  result = Run({"design", "check", wrong + ".none"});
+  EXPECT_NE(result.out.find(shown + ".none: No such file"), std::string::npos) << result.out;
+  const std::string good = WriteFile("c\x1b\nd.yaml", kDesign);
+  EXPECT_EQ(Output({"design", "check", good}), Path("c\\x1b\\x0ad.yaml: ok: 1 table, 1 query\n"));
+}
+
+TEST_F(DesignCommandTest, TooManyTablesHaveAPosition) {
+  const std::string two =
+      WriteFile("two.yaml",
+                std::string(kDesign) +
+                    "  u: {families: {f: {}}, key: a}\nlint: {set: {SIZE-TABLES-MAX.count: 1}}\n");
+  const std::string out = Run({"design", "check", two}).out;
+  EXPECT_TRUE(out.starts_with(two + ":2:1: there are 2 tables")) << out;
+}
+
 TEST_F(DesignCommandTest, ShowsTheNormalForm) {
   const std::string path = WriteFile("d.yaml", kDesign);
   const std::string json = Output({"design", "show", path});

@@ -56,6 +56,19 @@ TEST_F(KeyTest, FieldsAreEncodedAndDecoded) {
                      R"({"name":"shop","type":"string"},{"name":"key","type":"bytes"}]}})");
   Expect({"encode", "--schema", schema, "shop=hats", "key=\\xff"}, "hats#\\xff\n");
   Expect({"decode", "--schema", schema, "hats#\\xff"}, "shop=hats key=\"\\xff\"\n");
+#ifdef STELE_HAS_LAB
+  const std::string yaml = WriteFile("schema.yaml",
+                                     "row_key_schema:\n"
+                                     "  encoding: ordered_code   # or delimited, singleton\n"
+                                     "  fields:\n"
+                                     "    - {name: id, type: string, from: \"{client}\"}\n"
+                                     "    - {name: code, type: int64, encoding: ordered_code}\n");
+  Expect({"encode", "--schema", yaml, "id=a", "code=5", "--hex"}, "61000185\n");
+  Expect({"decode", "--schema", yaml, "--from-hex", "61000185"}, "id=a code=5\n");
+  const std::string wrong = WriteFile("wrong.yaml", "fields:\n  - {name: id, type: float}\n");
+  ExpectError({"key", "encode", "--schema", wrong, "id=a"}, 1,
+              wrong + ":2:22: type must be one of string, bytes, int64, timestamp");
+#endif
   ExpectError({"key", "decode", "--schema", schema, "hats"}, 1, "byte 4: the key ends after 1");
   ExpectError({"key", "encode", "--schema", schema, "shop=a#"}, 1, "ordered_code");
   ExpectError({"key", "encode", "--schema", schema, "shoe=a"}, 2, "no field \"shoe\"");

@@ -11,6 +11,7 @@
 #include "location.h"
 #include "nlohmann/json.hpp"
 #ifdef STELE_HAS_LAB
+#include "lab/values/shown_text.h"
 #include "stele/lab/design.h"
 #include "stele/lab/lint.h"
 #endif
@@ -19,6 +20,8 @@ namespace stele::cli {
 namespace {
 
 #ifdef STELE_HAS_LAB
+
+using internal::lab::ShownText;
 
 constexpr FlagSpec kDesignFlags[] = {{"table"}};
 
@@ -40,7 +43,7 @@ absl::Status CheckRules(const std::string& file) {
   std::string text;
   for (const lab::LintFinding& finding : report.findings) {
     if (!finding.is_suppressed)
-      text += fmt::format("{}{}:{}: {} ({})", text.empty() ? "" : "\n", file,
+      text += fmt::format("{}{}:{}:1: {} ({})", text.empty() ? "" : "\n", ShownText(file),
                           finding.line.value_or(1), finding.message, finding.id);
   }
   return text.empty() ? absl::OkStatus() : internal::InvalidArgument("{}", text);
@@ -66,9 +69,9 @@ absl::Status CheckDesigns(Session& session, const std::vector<std::string>& file
     } else if (as_json) {
       results.push_back({{"file", file}, {"ok", false}, {"errors", Split(message, '\n')}});
     } else if (design.ok()) {
-      text +=
-          fmt::format("{}: ok: {}, {}\n", file, Counted(design->tables().size(), "table", "tables"),
-                      Counted(QueryCount(*design), "query", "queries"));
+      text += fmt::format("{}: ok: {}, {}\n", ShownText(file),
+                          Counted(design->tables().size(), "table", "tables"),
+                          Counted(QueryCount(*design), "query", "queries"));
     } else {
       text += message + "\n";
     }
@@ -97,10 +100,14 @@ absl::Status ApplyTables(Session& session, const std::string& file, const Flags&
                         .stores_design = !IsRemote(session.options().database)}));
   nlohmann::json tables = nlohmann::json::object();
   std::string text;
+  bool has_key_schema = false;
   for (const lab::AppliedTable& table : applied) {
+    STELE_ASSIGN_OR_RETURN(const Schema schema, design.TableSchema(table.table));
+    has_key_schema = has_key_schema || schema.properties().contains("row_key_schema");
     tables[table.table] = table.is_new ? "created" : "exists";
     text += fmt::format("{}: {}\n", table.table, table.is_new ? "created" : "exists");
   }
+  if (IsRemote(session.options().database)) NoteUnstored(session, has_key_schema);
   const nlohmann::json report = {{"design", 1}, {"tables", std::move(tables)}};
   session.Print(as_json ? report.dump() + "\n" : text);
   return absl::OkStatus();

@@ -12,6 +12,10 @@
 #include "key_bytes.h"
 #include "key_text.h"
 #include "stele/keys.h"
+#ifdef STELE_HAS_LAB
+#include "lab/values/shown_text.h"
+#include "lab/yaml/key_schema.h"
+#endif
 
 namespace stele::cli {
 namespace {
@@ -35,6 +39,17 @@ absl::StatusOr<std::string> ReadSchemaFile(const std::string& path) {
   if (text.size() <= kSchemaBytesMax) return text;
   return internal::InvalidArgument("{} has more than {} bytes and is not a row key schema", path,
                                    kSchemaBytesMax);
+}
+
+// JSON is read first: YAML is for people, and lacks a few escapes of JSON.
+absl::StatusOr<RowKeySchema> ParseSchemaFile(const std::string& text, const std::string& name) {
+  auto schema = RowKeySchema::Parse(text);
+  if (schema.ok()) return schema;
+#ifdef STELE_HAS_LAB
+  return internal::lab::ParseKeySchemaFile(text, internal::lab::ShownText(name));
+#else
+  return Within(name + " (without stele::lab it must be JSON)", schema.status());
+#endif
 }
 
 // Reads "id:string,code:int64:ordered_code" as the JSON form of the fields.
@@ -62,8 +77,7 @@ absl::StatusOr<RowKeySchema> SchemaOf(const Flags& flags) {
     if (flags.has("encoding") || flags.has("delimiter"))
       return UsageError("--encoding and --delimiter are for --fields; the file has its own");
     STELE_ASSIGN_OR_RETURN(const std::string text, ReadSchemaFile(*path));
-    auto schema = RowKeySchema::Parse(text);
-    return schema.ok() ? schema : Within(*path, schema.status());
+    return ParseSchemaFile(text, *path);
   }
   const std::string encoding = flags.Get("encoding", "ordered_code");
   const std::string delimiter = flags.Get("delimiter", encoding == "delimited" ? "#" : "");

@@ -57,6 +57,13 @@ absl::Status ReplaceFile(const std::string& path, std::string_view text) {
   return status;
 }
 
+void NoteUnstored(Session& session, bool has_key_schema) {
+  session.Note(
+      fmt::format("a server stores no properties of tables: lab.design{} not stored, so later "
+                  "commands need the design\n",
+                  has_key_schema ? " and row_key_schema are" : " is"));
+}
+
 absl::Status WithoutLab(std::string_view verb) {
   return internal::Unimplemented(
       "{}: this command was built without stele::lab; build it with -DSTELE_BUILD_LAB=ON", verb);

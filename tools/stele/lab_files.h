@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "session.h"
 
 namespace stele::cli {
 
@@ -21,6 +22,9 @@ absl::Status WriteReport(const std::string& path, std::string_view text);
 
 // The same, but a reader never sees a part of the new file, and a failure keeps the older one.
 absl::Status ReplaceFile(const std::string& path, std::string_view text);
+
+// Notes what a server does not store of the tables of a design.
+void NoteUnstored(Session& session, bool has_key_schema);
 
 // Returns the error of a command that was built without stele::lab.
 absl::Status WithoutLab(std::string_view verb);

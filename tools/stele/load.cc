@@ -73,6 +73,14 @@ absl::Status RunLoad(Session& session, const std::vector<std::string>& args) {
   }
   const lab::LoadReport& report = *loaded;
   session.Print(as_json ? report.ToJson() : report.ToText());
+  if (!options.stores_design && !report.only_checked) {
+    bool has_key_schema = false;
+    for (const auto& [table, counts] : report.tables) {
+      STELE_ASSIGN_OR_RETURN(const Schema schema, design.TableSchema(table));
+      has_key_schema = has_key_schema || schema.properties().contains("row_key_schema");
+    }
+    NoteUnstored(session, has_key_schema);
+  }
   if (report.left_out > 0) session.SkippedSome();
   return absl::OkStatus();
 }

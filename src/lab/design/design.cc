@@ -10,6 +10,7 @@
 #include "lab/design/parse_design.h"
 #include "lab/design/query_request.h"
 #include "lab/design/row_mapping.h"
+#include "lab/values/shown_text.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -17,13 +18,14 @@ namespace {
 constexpr char kDesignProperty[] = "lab.design";
 constexpr char kKeySchemaProperty[] = "row_key_schema";
 constexpr size_t kListedQueriesMax = 20;
+constexpr size_t kShownBytesMax = 300;  // of a key
 
 absl::StatusOr<const DesignTable*> FindDesignTable(const DesignModel& design,
                                                    std::string_view name) {
   const auto table = std::find_if(design.tables.begin(), design.tables.end(),
                                   [&](const DesignTable& each) { return each.name == name; });
   if (table != design.tables.end()) return &*table;
-  return NotFound("{} has no table \"{}\"", design.file, Printable(name));
+  return NotFound("{} has no table \"{}\"", ShownText(design.file), Printable(name));
 }
 
 absl::StatusOr<const DesignQuery*> FindQuery(const DesignModel& design, const DesignTable& table,
@@ -32,13 +34,15 @@ absl::StatusOr<const DesignQuery*> FindQuery(const DesignModel& design, const De
                                   [&](const DesignQuery& each) { return each.name == name; });
   if (query != table.queries.end()) return &*query;
   if (table.queries.empty())
-    return NotFound("{}: the table {} has no queries", design.file, Printable(table.name));
+    return NotFound("{}: the table {} has no queries", ShownText(design.file),
+                    Printable(table.name));
   std::vector<std::string> names;
   for (const DesignQuery& each : table.queries)
     if (names.size() < kListedQueriesMax) names.push_back(Printable(each.name));
   if (table.queries.size() > names.size()) names.emplace_back("...");
-  return NotFound("{}: the table {} has no query \"{}\"; its queries are {}", design.file,
-                  Printable(table.name), Printable(name), fmt::join(names, ", "));
+  return NotFound("{}: the table {} has no query \"{}\"; its queries are {}",
+                  ShownText(design.file), Printable(table.name), Printable(name),
+                  fmt::join(names, ", "));
 }
 
 Schema WithoutProperties(const Schema& schema) {
@@ -49,22 +53,53 @@ Schema WithoutProperties(const Schema& schema) {
   return plain;
 }
 
-// True if an existing table has the families and, as far as it states one, the key of the design.
-bool HasSameTable(const Schema& existing, const Schema& wanted, bool compares_key) {
-  if (existing.families() != wanted.families()) return false;
-  if (!compares_key) return true;
-  if (existing.granularity() != wanted.granularity() ||
-      existing.compression() != wanted.compression())
-    return false;
+std::string FamilyText(const FamilySchema& family) {
+  return fmt::format("gc {}, type {}", family.gc.ToString(), ValueTypeName(family.value_type));
+}
+
+// Returns the first family that differs, or "".
+std::string FamilyDifference(const Schema& existing, const Schema& wanted) {
+  for (const FamilySchema& family : wanted.families()) {
+    const FamilySchema* const found = existing.family(family.name);
+    if (found == nullptr) return fmt::format("it has no family \"{}\"", Printable(family.name));
+    if (*found == family) continue;
+    return fmt::format("its family \"{}\" has {}, and the design {}", Printable(family.name),
+                       FamilyText(*found), FamilyText(family));
+  }
+  for (const FamilySchema& family : existing.families())
+    if (wanted.family(family.name) == nullptr)
+      return fmt::format("it has a family \"{}\", and the design has none", Printable(family.name));
+  return "";
+}
+
+std::string KeyText(const DesignKey& key) {
+  return key.schema.has_value() ? "row_key_schema " + key.schema->ToString()
+                                : "key " + key.text.text();
+}
+
+// Returns in what an existing table differs from a table of a design, or "". Without
+// `compares_key`, only families count: a server stores nothing else.
+std::string DifferenceOf(const Schema& existing, const Schema& wanted, bool compares_key) {
+  std::string families = FamilyDifference(existing, wanted);
+  if (!families.empty() || !compares_key) return families;
+  if (existing.granularity() != wanted.granularity()) return "its granularity differs";
+  if (existing.compression() != wanted.compression()) return "its compression differs";
   const auto design = existing.properties().find(kDesignProperty);
-  if (design == existing.properties().end()) return false;
+  if (design == existing.properties().end())
+    return "it was made without a design, so its key is not known";
   const auto parsed = ParseDesign(design->second, kDesignProperty);
   const auto parsed_wanted = ParseDesign(wanted.properties().at(kDesignProperty), kDesignProperty);
-  if (!parsed.ok() || !parsed_wanted.ok()) return false;
+  if (!parsed.ok() || !parsed_wanted.ok()) return "its property lab.design is no design";
   const DesignKey& key = parsed->tables[0].key;
   const DesignKey& wanted_key = parsed_wanted->tables[0].key;
-  return key.text.pieces() == wanted_key.text.pieces() && key.schema == wanted_key.schema &&
-         key.delimiter == wanted_key.delimiter;
+  if (key.text.pieces() != wanted_key.text.pieces() || key.schema != wanted_key.schema)
+    return fmt::format("it has the {}, and the design the {}",
+                       Printable(KeyText(key), kShownBytesMax),
+                       Printable(KeyText(wanted_key), kShownBytesMax));
+  if (key.delimiter != wanted_key.delimiter)
+    return fmt::format("its delimiter is \"{}\", and that of the design \"{}\"",
+                       Printable(key.delimiter), Printable(wanted_key.delimiter));
+  return "";
 }
 
 }  // namespace
@@ -164,11 +199,13 @@ absl::StatusOr<std::vector<AppliedTable>> ApplyDesign(Database database, const D
     const auto existing = table.ok() ? table->schema() : absl::StatusOr<Schema>(table.status());
     if (!existing.ok() && existing.status().code() != absl::StatusCode::kNotFound)
       return existing.status();
-    if (existing.ok() && !internal::lab::HasSameTable(*existing, schema, options.stores_design)) {
+    const std::string difference =
+        existing.ok() ? internal::lab::DifferenceOf(*existing, schema, options.stores_design) : "";
+    if (!difference.empty()) {
       return internal::AlreadyExists(
-          "the table {} exists with another schema or another key: delete it, or give the table "
-          "of the design another name",
-          internal::Printable(name));
+          "the table {} exists with another schema or another key: {}. Delete it, or give the "
+          "table of the design another name",
+          internal::Printable(name), difference);
     }
     applied.push_back({.table = name, .is_new = !existing.ok()});
     schemas.push_back(std::move(schema));

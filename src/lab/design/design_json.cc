@@ -65,22 +65,6 @@ class JsonWriter {
   bool is_first_ = true;
 };
 
-std::string_view TypeText(ValueType type) {
-  switch (type) {
-    case ValueType::kBytes:
-      return "bytes";
-    case ValueType::kInt64Sum:
-      return "intsum";
-    case ValueType::kInt64Min:
-      return "intmin";
-    case ValueType::kInt64Max:
-      return "intmax";
-    case ValueType::kHll:
-      return "inthll";
-  }
-  return "";
-}
-
 std::string_view CompressionText(Compression compression) {
   switch (compression) {
     case Compression::kNone:
@@ -115,7 +99,7 @@ void AppendSchema(const Schema& schema, JsonWriter* out) {
     out->Name(family.name);
     out->Begin('{');
     out->Member("gc", family.gc.ToString());
-    out->Member("type", TypeText(family.value_type));
+    out->Member("type", ValueTypeName(family.value_type));
     out->End('}');
   }
   out->End('}');
@@ -239,6 +223,22 @@ bool Reads(const DesignTable& table, const DesignInput& input) {
 }
 
 }  // namespace
+
+std::string_view ValueTypeName(ValueType type) {
+  switch (type) {
+    case ValueType::kBytes:
+      return "bytes";
+    case ValueType::kInt64Sum:
+      return "intsum";
+    case ValueType::kInt64Min:
+      return "intmin";
+    case ValueType::kInt64Max:
+      return "intmax";
+    case ValueType::kHll:
+      return "inthll";
+  }
+  return "";
+}
 
 std::string DesignJson(const DesignModel& design) {
   JsonWriter out;

@@ -6,11 +6,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "lab/design/design_model.h"
 
 namespace stele::internal::lab {
 
+// bytes intsum intmin intmax inthll.
+std::string_view ValueTypeName(ValueType type);
 std::string DesignJson(const DesignModel& design);
 // One table, with the inputs that its rows read, but without their files.
 std::string TableDesignJson(const DesignModel& design, const DesignTable& table);

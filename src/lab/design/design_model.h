@@ -122,6 +122,7 @@ struct DesignModel {
   std::string file;  // the name in messages
   std::vector<DesignInput> inputs = {};
   std::vector<DesignTable> tables = {};
+  Mark tables_mark = {};  // of the member "tables"
   LintSettings lint = {};
 };
 

@@ -7,6 +7,7 @@
 #include "io/file_system.h"
 #include "lab/design/parse_lint.h"
 #include "lab/design/parse_table.h"
+#include "lab/values/shown_text.h"
 #include "lab/yaml/member_reader.h"
 #include "lab/yaml/yaml_tree.h"
 #include "stele/database.h"
@@ -83,6 +84,8 @@ void ParseTables(const MemberReader& members, DesignModel* design, DesignErrors*
     return std::any_of(design->inputs.begin(), design->inputs.end(),
                        [&](const DesignInput& input) { return input.name == name; });
   };
+  if (const YamlNode* const member = members.Find("tables"))
+    design->tables_mark = member->name_mark;
   size_t query_count = 0;
   for (const YamlNode* const table : tables) {
     design->tables.push_back(ParseTable(*table, has_input, errors));
@@ -96,7 +99,7 @@ void ParseTables(const MemberReader& members, DesignModel* design, DesignErrors*
 }  // namespace
 
 absl::StatusOr<DesignModel> ParseDesign(std::string_view text, std::string_view file) {
-  DesignErrors errors{std::string(file)};
+  DesignErrors errors{ShownText(file)};
   DesignModel design{.file = std::string(file)};
   const std::optional<YamlNode> root = ParseYaml(text, &errors);
   if (!root.has_value()) return errors.ToStatus();

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "lab/values/shown_text.h"
 #include "lab/yaml/member_reader.h"
 
 namespace stele::internal::lab {
@@ -38,7 +39,7 @@ LintSettings ParseLint(const YamlNode& node, DesignErrors* errors) {
 }
 
 absl::StatusOr<LintSettings> ParseLintFile(std::string_view text, std::string_view file) {
-  DesignErrors errors{std::string(file)};
+  DesignErrors errors{ShownText(file)};
   const std::optional<YamlNode> root = ParseYaml(text, &errors);
   LintSettings settings;
   if (root.has_value()) settings = ParseLint(*root, &errors);

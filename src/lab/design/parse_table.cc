@@ -7,39 +7,30 @@
 
 #include "base/status.h"
 #include "lab/design/parse_query.h"
+#include "lab/yaml/key_schema.h"
+#include "lab/yaml/member_choice.h"
 #include "lab/yaml/member_reader.h"
 #include "stele/gc_rule.h"
 
 namespace stele::internal::lab {
 namespace {
 
-using FieldType = keys::RowKeySchema::FieldType;
-using NumberEncoding = keys::RowKeySchema::NumberEncoding;
-using KeyEncoding = keys::RowKeySchema::KeyEncoding;
+constexpr size_t kFamilyNameBytesMax = 64;
 
-template <typename Value>
-struct Choice {
-  std::string_view name;
-  Value value;
-};
-
-// Returns the value that a member names, or `otherwise` if it is missing.
-template <typename Value>
-Value ChoiceOf(const MemberReader& members, std::string_view name,
-               std::initializer_list<Choice<Value>> choices, Value otherwise,
-               DesignErrors* errors) {
-  const auto text = members.Text(name);
-  if (!text.has_value()) return otherwise;
-  std::string names;
-  for (const Choice<Value>& choice : choices) {
-    if (choice.name == *text) return choice.value;
-    names.append(names.empty() ? "" : ", ").append(choice.name);
-  }
-  errors->Add(members.Find(name)->mark, fmt::format("{} must be one of {}", name, names));
-  return otherwise;
+// The engine checks this, too, but only tables that have no other errors are created.
+bool IsFamilyName(std::string_view name) {
+  return !name.empty() && name.size() <= kFamilyNameBytesMax &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_' || c == '.';
+         });
 }
 
 FamilySchema ParseFamilyOf(const YamlNode& node, DesignErrors* errors) {
+  if (!IsFamilyName(node.name))
+    errors->Add(node.name_mark,
+                fmt::format("the name of a family is 1 to {} of [-_.a-zA-Z0-9], not \"{}\"",
+                            kFamilyNameBytesMax, Printable(node.name)));
   const MemberReader members(node, "a family", {"gc", "type"}, errors);
   FamilySchema family{.name = node.name};
   if (const auto text = members.Text("gc")) {
@@ -78,52 +69,26 @@ Schema ParseSchema(const MemberReader& members, DesignErrors* errors) {
   return schema;
 }
 
-keys::RowKeySchema::Field ParseKeyField(const YamlNode& node, DesignKey* key,
-                                        DesignErrors* errors) {
-  const MemberReader members(node, "a field of row_key_schema",
-                             {"name", "type", "encoding", "from"}, errors);
-  members.Require("name");
-  members.Require("type");
-  members.Require("from");
-  keys::RowKeySchema::Field field{.name = members.Text("name").value_or("")};
-  field.type = ChoiceOf<FieldType>(members, "type",
-                                   {{"string", FieldType::kString},
-                                    {"bytes", FieldType::kBytes},
-                                    {"int64", FieldType::kInt64},
-                                    {"timestamp", FieldType::kTimestamp}},
-                                   FieldType::kString, errors);
-  field.encoding = ChoiceOf<NumberEncoding>(
-      members, "encoding",
-      {{"ordered_code", NumberEncoding::kOrderedCode}, {"big_endian", NumberEncoding::kBigEndian}},
-      NumberEncoding::kOrderedCode, errors);
-  const bool is_number = field.type == FieldType::kInt64 || field.type == FieldType::kTimestamp;
-  if (!is_number && members.Find("encoding") != nullptr)
-    errors->Add(members.Find("encoding")->mark, "only int64 and timestamp have an encoding");
-  field.from = members.Text("from").value_or("");
-  key->from.push_back(members.TemplateOf("from").value_or(Template()));
-  return field;
-}
-
-void ParseKeySchema(const YamlNode& node, DesignKey* key, DesignErrors* errors) {
-  const MemberReader members(node, "row_key_schema", {"encoding", "delimiter", "fields"}, errors);
-  const auto encoding = ChoiceOf<KeyEncoding>(members, "encoding",
-                                              {{"ordered_code", KeyEncoding::kOrderedCode},
-                                               {"delimited", KeyEncoding::kDelimited},
-                                               {"singleton", KeyEncoding::kSingleton}},
-                                              KeyEncoding::kOrderedCode, errors);
-  std::vector<keys::RowKeySchema::Field> fields;
-  for (const YamlNode* const field : members.ElementsOf("fields"))
-    fields.push_back(ParseKeyField(*field, key, errors));
-  const std::string otherwise = encoding == KeyEncoding::kDelimited ? "#" : "";
-  auto schema = keys::RowKeySchema::Create(encoding, std::move(fields),
-                                           members.Text("delimiter").value_or(otherwise));
-  if (!schema.ok()) {
-    errors->Add(node.mark, ToStd(schema.status().message()));
-    return;
-  }
+DesignKey ParseTypedKey(const YamlNode& node,
+                        const std::function<bool(std::string_view name)>& has_family,
+                        DesignErrors* errors) {
+  DesignKey key;
+  const auto add = [&](const MemberReader& field) {
+    field.Require("from");
+    key.from.push_back(field.TemplateOf("from").value_or(Template()));
+    const YamlNode* const name = field.Find("name");
+    if (name == nullptr || !has_family(name->text)) return;
+    errors->Add(name->mark,
+                fmt::format("\"{}\" is the name of a family: a field needs another name",
+                            Printable(name->text)));
+  };
+  auto schema = ParseKeySchema(node, add, errors);
+  if (!schema.has_value()) return key;
   if (schema->fields().empty()) errors->Add(node.mark, "row_key_schema has no fields");
-  if (encoding == KeyEncoding::kDelimited) key->delimiter = schema->delimiter();
-  key->schema = *std::move(schema);
+  if (schema->encoding() == keys::RowKeySchema::KeyEncoding::kDelimited)
+    key.delimiter = schema->delimiter();
+  key.schema = *std::move(schema);
+  return key;
 }
 
 // True if the text between two fields has a '#'.
@@ -135,20 +100,23 @@ bool HasNumberSign(const Template& text) {
   return false;
 }
 
-DesignKey ParseKey(const MemberReader& table, DesignErrors* errors) {
-  DesignKey key;
+DesignKey ParseKey(const MemberReader& table,
+                   const std::function<bool(std::string_view name)>& has_family,
+                   DesignErrors* errors) {
   const YamlNode* const schema = table.Find("row_key_schema");
   if ((schema != nullptr) == (table.Find("key") != nullptr))
     errors->Add(table.mark(), "a table has either key or row_key_schema");
   if (schema != nullptr) {
-    ParseKeySchema(*schema, &key, errors);
+    DesignKey key = ParseTypedKey(*schema, has_family, errors);
     if (const YamlNode* const delimiter = table.Find("delimiter"))
       errors->Add(delimiter->mark, "row_key_schema has its own delimiter");
     return key;
   }
-  key.text = table.TemplateOf("key").value_or(Template());
-  if (table.Find("key") != nullptr && key.text.pieces().empty())
+  DesignKey key;
+  const auto text = table.TemplateOf("key");
+  if (text.has_value() && text->pieces().empty())
     errors->Add(table.Find("key")->mark, "the key is empty");
+  key.text = text.value_or(Template());
   key.delimiter = table.Text("delimiter").value_or(HasNumberSign(key.text) ? "#" : "");
   return key;
 }
@@ -239,19 +207,22 @@ DesignTable ParseTable(const YamlNode& node,
   if (const YamlNode* const families = members.Find("families"))
     for (const YamlNode& family : families->children)
       table.family_marks.emplace(family.name, family.name_mark);
-  table.key = ParseKey(members, errors);
+  const auto has_family = [&](std::string_view name) {
+    return table.schema.family(name) != nullptr;
+  };
+  table.key = ParseKey(members, has_family, errors);
   for (const std::string_view name : {"key", "row_key_schema"})
     if (const YamlNode* const key = members.Find(name)) table.key_mark = key->name_mark;
   for (const YamlNode* const row : members.ElementsOf("rows"))
     table.rows.push_back(ParseRow(*row, table.schema, has_input, errors));
-  const QueryScope scope{
-      .has_family = [&](std::string_view name) { return table.schema.family(name) != nullptr; },
-      .writes_input =
-          [&](std::string_view name) {
-            return std::any_of(table.rows.begin(), table.rows.end(),
-                               [&](const DesignRow& row) { return row.input == name; });
-          },
-      .salts = SaltsOf(table.key)};
+  const QueryScope scope{.has_family = has_family,
+                         .writes_input =
+                             [&](std::string_view name) {
+                               return std::any_of(
+                                   table.rows.begin(), table.rows.end(),
+                                   [&](const DesignRow& row) { return row.input == name; });
+                             },
+                         .salts = SaltsOf(table.key)};
   for (const YamlNode* const query : members.MembersOf("queries"))
     table.queries.push_back(ParseQuery(*query, scope, errors));
   return table;

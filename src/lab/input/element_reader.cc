@@ -24,7 +24,7 @@ absl::Status ElementReader::Wrong(std::string_view expected) const {
   return InvalidArgument(
       "{}:{}: {} is expected: this is neither DynamoDB JSON nor the output of "
       "scan, query or a batch of requests; for plain JSON, use stele load with a design",
-      file_->path(), line_, expected);
+      file_->shown_path(), line_, expected);
 }
 
 absl::StatusOr<int> ElementReader::Peek() {

@@ -136,7 +136,7 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::OpenSequential(const std::
 
 absl::Status InputFile::ChooseDecompressor() {
   if (const std::string_view other = OtherFormat(pending_); !other.empty())
-    return internal::InvalidArgument("{}: compressed with {}; gzip and zstd are read", path(),
+    return internal::InvalidArgument("{}: compressed with {}; gzip and zstd are read", shown_path(),
                                      other);
   if (pending_.starts_with("\x1f\x8b")) {
     STELE_ASSIGN_OR_RETURN(decompressor_, GzipDecompressor::Create());
@@ -159,7 +159,7 @@ absl::Status InputFile::CheckGrowth() const {
   if (produced_ <= kGrowthCheckedFrom || produced_ / kGrowthMax <= offset_) return absl::OkStatus();
   return internal::InvalidArgument(
       "{}: {} compressed bytes have grown to {}, more than {} times as many: not read further",
-      path(), offset_, produced_, kGrowthMax);
+      shown_path(), offset_, produced_, kGrowthMax);
 }
 
 absl::StatusOr<size_t> InputFile::Read(char* out, size_t out_bytes) {
@@ -179,13 +179,13 @@ absl::StatusOr<size_t> InputFile::ReadPlain(char* out, size_t out_bytes) {
     }
     if (at_end_ && decompressor_->is_complete()) return size_t{0};
     auto step = decompressor_->Run(pending_, out, out_bytes);
-    if (!step.ok()) return internal::WithContext(step.status(), path());
+    if (!step.ok()) return internal::WithContext(step.status(), shown_path());
     pending_.remove_prefix(step->used);
     produced_ += step->produced;
     STELE_RETURN_IF_ERROR(CheckGrowth());
     if (step->produced > 0) return step->produced;
     if (at_end_ && !decompressor_->is_complete())
-      return internal::InvalidArgument("{}: the compressed data is truncated", path());
+      return internal::InvalidArgument("{}: the compressed data is truncated", shown_path());
   }
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "base/status.h"
 #include "io/file_system.h"
 #include "lab/input/md5.h"
 
@@ -44,6 +45,8 @@ class InputFile {
   absl::StatusOr<size_t> Read(char* out, size_t out_bytes);
 
   const std::string& path() const { return file_->path(); }
+  // The same for messages.
+  std::string shown_path() const { return Printable(path(), 4096); }
   // How many bytes of the file were read.
   uint64_t stored_bytes() const { return offset_; }
   // A checksum of the bytes that Read() returned.

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "lab/design/parse_design.h"
 #include "lab/records/record_input.h"
+#include "lab/values/shown_text.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -33,6 +34,12 @@ Schema SchemaWithoutAges(const Schema& schema) {
   return plain;
 }
 
+// True for rules whose findings are about the row keys of a table. Duplicates are also about cells.
+bool IsAboutKeys(std::string_view id) {
+  if (id == "KEY-DUP-IMPORT") return false;
+  return id.starts_with("KEY-") || id.starts_with("SIZE-KEY-") || id == "LOAD-SKEW";
+}
+
 }  // namespace
 
 absl::Status DesignSource::Open(const std::string& path, const std::vector<std::string>& tables,
@@ -49,7 +56,7 @@ absl::Status DesignSource::Open(const std::string& path, const std::vector<std::
   for (const auto& given : inputs) {
     if (std::none_of(model_.inputs.begin(), model_.inputs.end(),
                      [&](const DesignInput& input) { return input.name == given.first; }))
-      return InvalidArgument("{} has no input \"{}\"", path, Printable(given.first));
+      return InvalidArgument("{} has no input \"{}\"", ShownText(path), Printable(given.first));
   }
   return absl::OkStatus();
 }
@@ -118,11 +125,13 @@ const stele::lab::LoadReport::TableCounts* DesignSource::CountsOf(const std::str
 uint64_t DesignSource::LineOf(const LintFinding& finding) const {
   for (const DesignTable& table : model_.tables) {
     if (table.name != finding.table) continue;
-    if (finding.segment.has_value()) return table.key_mark.line;
-    const auto family = table.family_marks.find(finding.family);
+    if (finding.segment.has_value() || IsAboutKeys(finding.id)) return table.key_mark.line;
+    // The samples of SIZE-FAM-NAME are families.
+    const bool has_names = finding.id == "SIZE-FAM-NAME" && !finding.samples.empty();
+    const auto family = table.family_marks.find(has_names ? finding.samples[0] : finding.family);
     return family != table.family_marks.end() ? family->second.line : table.mark.line;
   }
-  return 1;
+  return model_.tables_mark.line;
 }
 
 }  // namespace stele::internal::lab

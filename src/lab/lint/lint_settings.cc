@@ -8,6 +8,7 @@
 #include "lab/design/parse_design.h"
 #include "lab/design/parse_lint.h"
 #include "lab/rules/rule_list.h"
+#include "lab/values/shown_text.h"
 #include "lab/yaml/design_errors.h"
 
 namespace stele::internal::lab {
@@ -51,7 +52,7 @@ void Suppressions::Apply(LintFinding* finding) const {
 absl::Status ApplySettings(const LintSettings& settings, const std::string& file,
                            const std::vector<std::string>* tables, Parameters* parameters,
                            Suppressions* suppressions) {
-  DesignErrors errors(file);
+  DesignErrors errors{ShownText(file)};
   for (const LintIgnore& ignored : settings.ignored) {
     if (FindRule(ignored.id) == nullptr)
       errors.Add(ignored.mark, fmt::format("\"{}\" is not a rule; stele lint --explain all lists "

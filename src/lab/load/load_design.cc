@@ -14,6 +14,7 @@
 #include "lab/load/field_hints.h"
 #include "lab/load/load_check.h"
 #include "lab/records/record_input.h"
+#include "lab/values/shown_text.h"
 #include "stele/lab/load.h"
 
 namespace stele::internal::lab {
@@ -71,8 +72,10 @@ class LoadRun {
     }
     if (!tables_.empty()) return absl::OkStatus();
     if (options_.table.empty())
-      return InvalidArgument("{}: no table has rows, so there is nothing to load", model_.file);
-    return NotFound("{} has no table \"{}\" with rows", model_.file, Printable(options_.table));
+      return InvalidArgument("{}: no table has rows, so there is nothing to load",
+                             ShownText(model_.file));
+    return NotFound("{} has no table \"{}\" with rows", ShownText(model_.file),
+                    Printable(options_.table));
   }
 
   bool IsRead(const DesignInput& input) const {

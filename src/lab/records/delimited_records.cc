@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "lab/mapping/lab_json.h"
+#include "lab/values/shown_text.h"
 
 namespace stele::internal::lab {
 
@@ -15,13 +16,14 @@ absl::StatusOr<std::unique_ptr<DelimitedRecords>> DelimitedRecords::Open(
   std::unique_ptr<DelimitedRecords> records(new DelimitedRecords(std::move(lines), delimiter));
   if (names.empty()) {
     STELE_ASSIGN_OR_RETURN(const bool any, records->Read());
-    if (!any) return InvalidArgument("{}: the file has no header line", path);
+    if (!any) return InvalidArgument("{}: the file has no header line", ShownText(path));
     if (!records->status_.ok())
-      return WithContext(records->status_, fmt::format("{}:{}", path, records->line_number_));
+      return WithContext(records->status_,
+                         fmt::format("{}:{}", ShownText(path), records->line_number_));
     for (size_t i = 0; i < records->spans_.size(); ++i) names.emplace_back(records->FieldAt(i));
   }
   const absl::Status set = records->SetNames(std::move(names));
-  if (!set.ok()) return WithContext(set, fmt::format("{}:1", path));
+  if (!set.ok()) return WithContext(set, fmt::format("{}:1", ShownText(path)));
   return records;
 }
 

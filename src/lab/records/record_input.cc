@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "lab/records/delimited_records.h"
 #include "lab/records/tree_records.h"
+#include "lab/values/shown_text.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -54,7 +55,8 @@ absl::Status CheckGiven(const DesignModel& design, const GivenInputs& given) {
     const bool is_known =
         std::any_of(design.inputs.begin(), design.inputs.end(),
                     [&name = name](const DesignInput& input) { return input.name == name; });
-    if (!is_known) return InvalidArgument("{} has no input \"{}\"", design.file, Printable(name));
+    if (!is_known)
+      return InvalidArgument("{} has no input \"{}\"", ShownText(design.file), Printable(name));
   }
   return absl::OkStatus();
 }

@@ -54,7 +54,8 @@ absl::Status ForEachLine(const std::string& path,
         line.is_too_long ? internal::InvalidArgument("a line has more than {} bytes", kLineBytesMax)
                          : add(line.text);
     if (!added.ok())
-      return internal::WithContext(added, fmt::format("{}:{}", reader.file().path(), line.number));
+      return internal::WithContext(added,
+                                   fmt::format("{}:{}", reader.file().shown_path(), line.number));
   }
 }
 

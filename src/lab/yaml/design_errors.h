@@ -23,7 +23,7 @@ class DesignErrors {
  public:
   static constexpr size_t kListedMax = 20;
 
-  // `file` is the name in messages.
+  // `file` is the name in messages. Control characters must be escaped.
   explicit DesignErrors(std::string file) : file_(std::move(file)) {}
 
   // Adds an error. Only the first kListedMax ones are kept.

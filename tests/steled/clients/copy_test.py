@@ -239,6 +239,21 @@ class CopyTest(unittest.TestCase):
         _, said = self.stele("copy", self.source, server.location(), "--resume", str(marks), "--verify")
         self.assertIn("starting again", said)
 
+    def test_a_design_on_a_server_says_what_is_not_stored(self):
+        if subprocess.run([STELE, "lint", "--explain", "all"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("the command was built without stele::lab")
+        design = self.folder / "d.json"
+        tables = {name: {"families": {"f": {}}, **key, "rows": [{"input": "in", "cells": {"f:v": "{v}"}}]} for name, key in (
+            ("plain", {"key": "{k}"}), ("typed", {"row_key_schema": {"fields": [{"name": "k", "type": "string", "from": "{k}"}]}}))}
+        design.write_text(json.dumps({"stele": "design/1", "inputs": {"in": {"file": "in.csv"}}, "tables": tables}))
+        (self.folder / "in.csv").write_text("k,v\na,1\n")
+        location = self.steled().location()
+        said = "a server stores no properties of tables: lab.design{} not stored, so later commands need the design\n"
+        self.assertEqual(self.stele("--db", location, "design", "apply", str(design), "--table", "plain")[1], said.format(" is"))
+        self.assertEqual(self.stele("--db", location, "load", str(design))[1], said.format(" and row_key_schema are"))
+        self.assertEqual(self.stele("--db", location, "load", str(design), "--check")[1], "")
+        self.assertEqual(self.stele("--db", str(self.folder / "local"), "load", str(design))[1], "")
+
     def test_between_two_servers(self):
         first, second = self.steled("first"), self.steled("second")
         marks = self.folder / "marks"

@@ -43,6 +43,8 @@ TEST(Status, SystemErrorsHaveTypedCodes) {
                                                     {EIO, absl::StatusCode::kUnavailable}};
   for (const auto& [error_number, code] : codes)
     EXPECT_EQ(ErrnoStatus("write", "/db/f", error_number).code(), code) << error_number;
+  EXPECT_EQ(ToStd(ErrnoStatus("write", "/db/\x1b\n\xc3\xa9", ENOENT).message()),
+            "write /db/\\x1b\\x0a\xc3\xa9: No such file or directory");
   EXPECT_EQ(ToStd(ErrnoStatus("write", "/db/f", ENOSPC).message()),
             "write /db/f: No space left on device");
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "lab/yaml/key_schema.h"
 #include "lab/yaml/yaml_tree.h"
 #include "stele/stele.h"
 #include "unit/lab/export_fixture.h"
@@ -131,16 +132,58 @@ TEST(DesignTest, ReportsErrorsWithPositions) {
       {"stele: design/1\ninputs: {a: {file: x.dat}}\ntables: {t: {families: {f: {}}, key: a}}\n",
        "d.yaml:2:13: the ending of \"x.dat\" states no format"},
       {"stele: design/1\ntables: {t: {families: {f: {gc: age}}, key: a}}\n", "d.yaml:2:33: "},
-      {"stele: design/1\ntables: {t: {families: {\"f:\": {}}, key: a}}\n", "d.yaml:2:10: "},
+      {"stele: design/1\ntables: {t: {families: {\"f:\": {}}, key: a}}\n",
+       "d.yaml:2:25: the name of a family is 1 to 64 of [-_.a-zA-Z0-9], not \"f:\""},
       {"stele: design/1\ntables: {t: {families: {f: {}}}}\n",
        "d.yaml:2:13: a table has either key or row_key_schema"},
       {"stele: design/1\ntables: {t: {families: {f: {}}, row_key_schema: {fields: []}}}\n",
        "d.yaml:2:49: row_key_schema has no fields"},
+      {"stele: design/1\ntables: {t: {families: {f: {}}, row_key_schema: {fields: "
+       "[{name: id, type: string, from: a}, {name: f, type: string, from: b}]}}}\n",
+       "d.yaml:2:101: \"f\" is the name of a family"},
       {DesignWith("{a}") + "lint: {ignore: [{id: X}]}\n",
        "d.yaml:7:17: an entry of ignore has no \"reason\""},
   };
   for (const auto& [text, expected] : kCases)
     EXPECT_TRUE(ErrorOf(text).starts_with(expected)) << ErrorOf(text) << "\nfor " << text;
+}
+
+TEST(DesignTest, ReportsOneErrorForOneMistakeAndAllMistakesAtOnce) {
+  EXPECT_EQ(ErrorOf(DesignWith("{a")),
+            "d.yaml:6:10: the template, byte 1: { without }; {{ is a brace");
+  EXPECT_EQ(ErrorOf("stele: design/1\ntables: {t: {families: {\"f:\": {gc: x=1}}, key: \"{a\"}}\n"),
+            "d.yaml:2:25: the name of a family is 1 to 64 of [-_.a-zA-Z0-9], not \"f:\"\n"
+            "d.yaml:2:36: garbage collection rule: at position 1 (\"=1\"): expected "
+            "maxversions=COUNT, maxage=AGE, never or '('\n"
+            "d.yaml:2:48: the template, byte 1: { without }; {{ is a brace");
+}
+
+TEST(KeySchemaFileTest, IsYamlOrJson) {
+  const std::string fields = "[{name: id, type: string, from: \"{a}\"}, {name: n, type: int64}]";
+  for (const std::string& text : std::vector<std::string>{
+           "row_key_schema:\n  encoding: ordered_code\n  fields:\n    - {name: id, type: string, "
+           "from: "
+           "\"{a}\"}\n    - {name: n, type: int64, encoding: ordered_code}\n",
+           "fields: " + fields + "\n", "{\"row_key_schema\": {\"fields\": " + fields + "}}"}) {
+    const auto schema = ParseKeySchemaFile(text, "s.yaml");
+    ASSERT_TRUE(schema.ok()) << schema.status();
+    EXPECT_EQ(
+        schema->ToString(),
+        "{\"encoding\":\"ordered_code\",\"fields\":[{\"name\":\"id\",\"type\":\"string\",\"from\":"
+        "\"{a}\"},{\"name\":\"n\",\"type\":\"int64\",\"encoding\":\"ordered_code\"}]}");
+  }
+  const std::vector<std::pair<std::string, std::string>> kWrong = {
+      {"", "s.yaml:1:1: the file is empty"},
+      {"fields:\n  - {name: id, type: float}\n",
+       "s.yaml:2:22: type must be one of string, bytes, int64, timestamp"},
+      {"feilds: []\n", "s.yaml:1:1: \"feilds\" is no member of row_key_schema"},
+      {"encoding: delimited\ndelimiter: \"\"\n", "s.yaml:1:1: the delimiter \"\" is not 1 to 50"},
+      {"row_key_schema: [a]\n", "s.yaml:1:17: row_key_schema must be a map"},
+  };
+  for (const auto& [text, expected] : kWrong) {
+    const auto schema = ParseKeySchemaFile(text, "s.yaml");
+    EXPECT_TRUE(std::string(schema.status().message()).starts_with(expected)) << schema.status();
+  }
 }
 
 TEST(DesignTest, BoundsAndFanOutThatFitAreRight) {
@@ -283,14 +326,37 @@ TEST(DesignTest, AnExistingTableMustBeTheSame) {
   applied = ApplyDesign(*database, design);
   ASSERT_TRUE(applied.ok()) << applied.status();
   EXPECT_FALSE((*applied)[0].is_new);
-  for (const std::string& other :
-       {DesignWith("{b}#{a}"), DesignWith("{a}#{b}", "    delimiter: \"/\"\n"),
-        DesignWith("{a}#{b}", "    granularity: micros\n"),
-        DesignWith("{a}#{b}", "    compression: fast\n")}) {
-    EXPECT_EQ(ApplyDesign(*database, DesignOf(other)).status().code(),
-              absl::StatusCode::kAlreadyExists)
-        << other;
+  std::string families = DesignWith("{a}#{b}");
+  families.replace(families.find("maxversions=1"), 13, "maxversions=2");
+  std::string more = DesignWith("{a}#{b}");
+  more.replace(more.find("n: {type: intsum}"), 17, "m: {}");
+  const std::vector<std::pair<std::string, std::string>> kOthers = {
+      {DesignWith("{b}#{a}"), "it has the key {a}#{b}, and the design the key {b}#{a}"},
+      {DesignWith("{a}#{b}", "    delimiter: \"/\"\n"),
+       "its delimiter is \"#\", and that of the design \"/\""},
+      {DesignWith("{a}#{b}", "    granularity: micros\n"), "its granularity differs"},
+      {DesignWith("{a}#{b}", "    compression: fast\n"), "its compression differs"},
+      {families,
+       "its family \"f\" has gc maxversions=1, type bytes, and the design gc maxversions=2, type "
+       "bytes"},
+      {more, "it has no family \"m\""}};
+  for (const auto& [other, difference] : kOthers) {
+    const absl::Status status = ApplyDesign(*database, DesignOf(other)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
+    EXPECT_EQ(std::string(status.message()),
+              "the table t exists with another schema or another key: " + difference +
+                  ". Delete it, or give the table of the design another name");
   }
+  Schema plain;
+  plain.AddFamily("f", GcRule::MaxNumVersions(1));
+  plain.AddFamily(FamilySchema{.name = "n", .value_type = ValueType::kInt64Sum});
+  ASSERT_TRUE(database->CreateTable("plain", plain).ok());
+  std::string renamed = DesignWith("{a}#{b}");
+  renamed.replace(renamed.find("  t:"), 4, "  plain:");
+  EXPECT_NE(std::string(ApplyDesign(*database, DesignOf(renamed)).status().message())
+                .find("another key: it was made without a design, so its key is not known."),
+            std::string::npos)
+      << ApplyDesign(*database, DesignOf(renamed)).status();
   // None of the tables is created if one exists and differs.
   const Design two = DesignOf(
       "stele: design/1\n"

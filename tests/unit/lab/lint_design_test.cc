@@ -73,6 +73,18 @@ TEST_F(LintDesignTest, RecordsBecomeRows) {
   EXPECT_TRUE(HasId(report.run, "SIZE-FAM-NAME"));
 }
 
+TEST_F(LintDesignTest, FindingsHaveTheLineOfTheFamilyOrTheKey) {
+  const std::string families = "\n      f: {}\n      temperature: {}";
+  std::string csv = "a,b,v\n";
+  for (int i = 0; i < 20; ++i) csv += fmt::format("{},x,1\n", 1700000000 + i);
+  const LintReport report = Report(TextOfDesign("\"{a}#{b}\"", "", families), csv,
+                                   {.only = {"KEY-TS-FIRST", "SIZE-FAM-NAME"}});
+  ASSERT_EQ(report.findings.size(), 2U) << report.ToText();
+  EXPECT_EQ(report.findings[0].id, "KEY-TS-FIRST");
+  EXPECT_EQ(report.findings[0].line, 8u) << "the key";
+  EXPECT_EQ(report.findings[1].line, 7u) << "the family";
+}
+
 TEST_F(LintDesignTest, TablesWithoutInputsHaveOnlyASchema) {
   const std::string text =
       "stele: design/1\n"

@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "base/status.h"
 #include "lab/design/parse_design.h"
+#include "lab/values/shown_text.h"
 #include "lab/yaml/member_reader.h"
 
 namespace stele::cli {
@@ -62,7 +63,7 @@ EstimateSettings ParseEstimate(const internal::lab::YamlNode& root, DesignErrors
 
 absl::StatusOr<EstimateSettings> ReadEstimateFile(const std::string& path) {
   STELE_ASSIGN_OR_RETURN(const std::string text, internal::lab::ReadDesignFile(path));
-  DesignErrors errors(path);
+  DesignErrors errors{internal::lab::ShownText(path)};
   const auto root = internal::lab::ParseYaml(text, &errors);
   EstimateSettings settings;
   if (root.has_value()) settings = ParseEstimate(*root, &errors);
