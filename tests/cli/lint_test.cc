@@ -180,12 +180,42 @@ TEST_F(LintCommandTest, SetOnlyAndExplain) {
   EXPECT_NE(text.find("SIZE-KEY-MAX.bytes"), std::string::npos);
 }
 
+TEST_F(LintCommandTest, ARuleThatWasChosenAndDidNotRunIsReported) {
+  const CommandResult text = LintKeys("a\nb\n", {"--only", "SIZE-FAM-NAME"});
+  EXPECT_EQ(text.out,
+            "SIZE-FAM-NAME did not run: it needs a schema\n0 errors, 0 warnings, 0 notes\n");
+  const CommandResult json = LintKeys("a\nb\n", {"--only", "SIZE-FAM-NAME", "--format", "json"});
+  EXPECT_NE(json.out.find("\"tables\":{\"t\":{\"rows\":2,\"cells\":2,"), std::string::npos)
+      << json.out;
+}
+
+TEST_F(LintCommandTest, RulesOfImportsAreExplained) {
+  const std::string text = RunPlain({"lint", "--explain", "DDB-ADJACENCY"}).out;
+  EXPECT_TRUE(text.starts_with("## DDB-ADJACENCY\n\n")) << text;
+  EXPECT_NE(text.find("(info; found by import dynamodb, not by lint)"), std::string::npos) << text;
+  const std::string all = RunPlain({"lint", "--explain", "all"}).out;
+  for (const char* const id :
+       {"DDB-ADJACENCY", "DDB-DATE-ATTR", "DDB-DATE-STRING", "DDB-GSI", "DDB-REVERSE-TS-SK",
+        "DDB-SHARD-SUFFIX", "DDB-SPLIT-COUNTER", "DDB-SPLIT-VALUE", "DDB-TABLE-PER-PERIOD",
+        "DDB-TTL", "DDB-VERSION-COPIES"})
+    EXPECT_NE(all.find(std::string("\n## ") + id + "\n"), std::string::npos) << id;
+  ExpectError({"lint", "--only", "DDB-TTL", "--keys", WriteFile("keys", "a\n")}, 2,
+              "DDB-TTL is found by import dynamodb, and lint does not check it");
+}
+
+TEST_F(LintCommandTest, AdviceForPaddedNumbersKeepsTheirWidth) {
+  std::string keys;
+  for (int i = 0; i < 1000; ++i) keys += "0" + std::to_string(1000 + i).substr(1) + "\n";
+  EXPECT_NE(LintKeys(keys).out.find("stele key rev-digits --width 4 N"), std::string::npos);
+}
+
 TEST_F(LintCommandTest, WrongUsageIsExitStatus2) {
   const std::string keys = WriteFile("keys", "a\n");
   ExpectError({"lint", "--only", "KEY-NONE", "--keys", keys}, 2, "--explain all");
   EXPECT_NE(RunPlain({"lint"}).err.find("use --db DIR, --design, --keys"), std::string::npos);
   ExpectError({"lint", "--skip", "KEY-NONE", "--keys", keys}, 2, "KEY-NONE");
   ExpectError({"lint", "--explain", "KEY-NONE"}, 2, "KEY-NONE");
+  ExpectError({"lint", "--format", "xml", "--keys", keys}, 2, "must be text, json or sarif");
   ExpectError({"lint", "--set", "KEY-PII.x=1", "--keys", keys}, 2, "KEY-PII.x");
   for (const std::string value : {"", "x", "1x", "-1", "nan", "inf", "1e30"})
     ExpectError({"lint", "--set", "KEY-TENANT.share=" + value, "--keys", keys}, 2, "a number");

@@ -252,7 +252,7 @@ constexpr Command kCommands[] = {
      "  inspect [--delimiter D] KEY ...                 what each part of a key looks like\n"
      "  encode SCHEMA FIELD=VALUE ...                   a key of typed fields\n"
      "  decode SCHEMA KEY ...                           the fields of such a key\n\n"
-     "  SCHEMA        --schema FILE (JSON), or --fields NAME:TYPE[:ENCODING],...\n"
+     "  SCHEMA        --schema FILE (YAML or JSON), or --fields NAME:TYPE[:ENCODING],...\n"
      "                [--encoding ordered_code|delimited|singleton] [--delimiter D].\n"
      "                TYPE: string, bytes, int64, timestamp; ENCODING: ordered_code, big_endian\n"
      "  -             as the only word: one result per line of standard input; join takes parts\n"

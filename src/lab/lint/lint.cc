@@ -64,6 +64,8 @@ class LintRun {
     has_schema_ = has_database || has_design;
     has_records_ = has_design && design_->HasRecords();
     has_rows_ = has_file || has_database || has_records_;
+    // The rows of a file are counted even if no rule needs them.
+    needs_rows_ = has_file;
     ChooseRules();
     STELE_RETURN_IF_ERROR(traces_.ReadTables());
     report_.skipped_lines = traces_.skipped();
@@ -148,6 +150,9 @@ class LintRun {
                       (has_rows_ && spec.rule.needs_trace);
       } else {
         report_.not_run.emplace_back(spec.rule.id);
+        if (is_chosen && !options_.only.empty())
+          report_.notes.push_back(
+              fmt::format("{} did not run: it {}", spec.rule.id, SourcesOf(spec.rule)));
       }
     }
   }

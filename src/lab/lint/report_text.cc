@@ -121,6 +121,7 @@ std::string LintReport::ToText() const {
     out += fmt::format("{} or damaged block{} of the trace skipped\n",
                        internal::lab::Counted(skipped_lines, "wrong line"),
                        skipped_lines == 1 ? "" : "s");
+  for (const std::string& note : notes) out.append(note).append("\n");
   return out + internal::lab::SummaryLine(*this);
 }
 

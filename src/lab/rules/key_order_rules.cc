@@ -45,7 +45,7 @@ void CheckSequentialIds(const RuleCall& call) {
       fmt::format("first segment: {} cover {} of {}..{}", Counted(numbers.distinct, "number"),
                   Percent(density), numbers.min, numbers.max),
       fmt::format("Reverse their digits: stele key rev-digits --width {} N",
-                  std::to_string(numbers.max).size()));
+                  keys.positions()[0].order.digits_max()));
   finding.evidence = "the newest ids are the busiest and are all in one tablet";
   finding.count = numbers.rows;
   finding.samples = keys.first_keys();

@@ -19,6 +19,16 @@ std::vector<RuleSpec> SortedRules() {
   return rules;
 }
 
+// Also those of imports, sorted by id.
+std::vector<const LintRule*> AllRules() {
+  std::vector<const LintRule*> rules;
+  for (const RuleSpec& spec : RuleList()) rules.push_back(&spec.rule);
+  for (const LintRule& rule : ItemRules()) rules.push_back(&rule);
+  std::sort(rules.begin(), rules.end(),
+            [](const LintRule* a, const LintRule* b) { return a->id < b->id; });
+  return rules;
+}
+
 std::string_view SeverityWord(LintSeverity severity) {
   constexpr std::string_view kWords[] = {"error", "warning", "info"};
   return kWords[static_cast<size_t>(severity)];
@@ -34,19 +44,8 @@ std::string Indented(std::string_view text) {
   return out;
 }
 
-// "a schema and rows"
-std::string SourcesOf(const LintRule& rule) {
-  std::string sources;
-  for (const auto& [is_needed, name] : {std::pair(rule.needs_schema, "a schema"),
-                                        {rule.needs_rows, "rows"},
-                                        {rule.needs_trace, "a trace"},
-                                        {rule.needs_records, "records of a design"}})
-    if (is_needed) sources += (sources.empty() ? "" : " and ") + std::string(name);
-  return sources;
-}
-
 std::string Explanation(const LintRule& rule) {
-  std::string out = fmt::format("## {}\n\n{} ({}; needs {})\n\n{}\n\n", rule.id, rule.summary,
+  std::string out = fmt::format("## {}\n\n{} ({}; {})\n\n{}\n\n", rule.id, rule.summary,
                                 SeverityWord(rule.severity), SourcesOf(rule), rule.explanation);
   for (const auto& parameter : rule.parameters)
     out += fmt::format("- `{}.{}` = {}: {}\n", rule.id, parameter.name,
@@ -73,6 +72,16 @@ const RuleSpec* FindRule(std::string_view id) {
   return nullptr;
 }
 
+std::string SourcesOf(const LintRule& rule) {
+  std::string sources;
+  for (const auto& [is_needed, name] : {std::pair(rule.needs_schema, "a schema"),
+                                        {rule.needs_rows, "rows"},
+                                        {rule.needs_trace, "a trace"},
+                                        {rule.needs_records, "records of a design"}})
+    if (is_needed) sources += (sources.empty() ? "" : " and ") + std::string(name);
+  return sources.empty() ? "found by import dynamodb, not by lint" : "needs " + sources;
+}
+
 }  // namespace stele::internal::lab
 
 namespace stele {
@@ -91,17 +100,16 @@ std::span<const LintRule> Rules() {
 absl::StatusOr<std::string> ExplainRule(std::string_view id) {
   if (id == "all") {
     std::string all = "# Rules of stele lint\n";
-    for (const LintRule& rule : Rules()) {
+    for (const LintRule* const rule : internal::lab::AllRules()) {
       all.push_back('\n');
-      all.append(internal::lab::Explanation(rule));
+      all.append(internal::lab::Explanation(*rule));
     }
     return all;
   }
-  const internal::lab::RuleSpec* const spec = internal::lab::FindRule(id);
-  if (spec == nullptr)
-    return internal::InvalidArgument("\"{}\" is not a rule; --explain all lists all rules",
-                                     internal::Printable(id));
-  return internal::lab::Explanation(spec->rule);
+  for (const LintRule* const rule : internal::lab::AllRules())
+    if (rule->id == id) return internal::lab::Explanation(*rule);
+  return internal::InvalidArgument("\"{}\" is not a rule; --explain all lists all rules",
+                                   internal::Printable(id));
 }
 
 }  // namespace lab

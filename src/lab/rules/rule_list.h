@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "lab/rules/rule.h"
@@ -14,6 +15,12 @@ namespace stele::internal::lab {
 std::span<const RuleSpec> RuleList();
 // The rule with this id, or nullptr.
 const RuleSpec* FindRule(std::string_view id);
+
+// The rules that `import dynamodb` checks, sorted by id. They are not in RuleList().
+std::span<const LintRule> ItemRules();
+
+// What the rule needs: "needs a schema and rows".
+std::string SourcesOf(const LintRule& rule);
 
 // The parts of the list.
 std::span<const RuleSpec> CellSizeRules();
