@@ -13,51 +13,85 @@ constexpr size_t kWaitingBytesMax = size_t{32} << 20;
 
 }  // namespace
 
+bool TraceReader::Window::IsFull() const {
+  return heap_.size() >= kWaitingMax || bytes_ >= kWaitingBytesMax;
+}
+
+void TraceReader::Window::Add(Waiting waiting) {
+  bytes_ += waiting.bytes;
+  heap_.push_back(std::move(waiting));
+  std::push_heap(heap_.begin(), heap_.end(),
+                 [](const Waiting& a, const Waiting& b) { return b.place < a.place; });
+}
+
+TraceReader::Waiting TraceReader::Window::Take() {
+  std::pop_heap(heap_.begin(), heap_.end(),
+                [](const Waiting& a, const Waiting& b) { return b.place < a.place; });
+  Waiting first = std::move(heap_.back());
+  heap_.pop_back();
+  bytes_ -= first.bytes;
+  left_micros_ = first.place.micros;
+  return first;
+}
+
 absl::StatusOr<std::unique_ptr<TraceReader>> TraceReader::Open(const std::string& path,
                                                                bool skips_bad) {
-  STELE_ASSIGN_OR_RETURN(auto input, TraceInput::Open(path, {.skips_bad = skips_bad}));
-  return std::unique_ptr<TraceReader>(new TraceReader(std::move(input), skips_bad));
+  std::unique_ptr<TraceReader> reader(new TraceReader);
+  STELE_RETURN_IF_ERROR(reader->FindLate(path, skips_bad));
+  STELE_ASSIGN_OR_RETURN(reader->input_, TraceInput::Open(path, {.skips_bad = skips_bad}));
+  return reader;
 }
 
-bool TraceReader::IsLater(const Waiting& a, const Waiting& b) {
-  return a.record.micros != b.record.micros ? a.record.micros > b.record.micros
-                                            : a.number > b.number;
-}
-
-absl::StatusOr<bool> TraceReader::ReadRecord() {
-  Waiting waiting;
-  STELE_ASSIGN_OR_RETURN(const bool any, input_->Next(&waiting.record));
-  if (!any) return false;
-  if (waiting.record.micros < returned_micros_) {
-    if (!skips_bad_)
-      return input_->Within(
-          internal::InvalidArgument("the time is more than {} operations too late", kWaitingMax));
-    ++skipped_;
-    return true;
+absl::Status TraceReader::FindLate(const std::string& path, bool skips_bad) {
+  STELE_ASSIGN_OR_RETURN(const auto input, TraceInput::Open(path, {.skips_bad = skips_bad}));
+  Window window;
+  TraceRecord record;
+  while (true) {
+    const absl::StatusOr<bool> any = input->Next(&record);
+    end_ = any.status();
+    if (!any.ok() || !*any) break;
+    ++left_;
+    while (window.IsFull()) window.Take();
+    if (window.IsTooLate(record.micros)) {
+      STELE_RETURN_IF_ERROR(internal::WithContext(late_.Add(record, input->number()), path));
+      continue;
+    }
+    window.Add({.place = {.micros = record.micros, .number = input->number()},
+                .bytes = input->record_bytes()});
   }
-  waiting.number = input_->number();
-  waiting.bytes = input_->record_bytes();
-  waiting_bytes_ += waiting.bytes;
-  waiting_.push_back(std::move(waiting));
-  std::push_heap(waiting_.begin(), waiting_.end(), IsLater);
-  return true;
+  skipped_ = input->skipped();
+  return internal::WithContext(late_.Finish(), path);
+}
+
+absl::Status TraceReader::FillWindow() {
+  while (!window_.IsFull()) {
+    if (left_ == 0) {
+      at_end_ = true;
+      return absl::OkStatus();
+    }
+    auto record = std::make_unique<TraceRecord>();
+    STELE_ASSIGN_OR_RETURN(const bool any, input_->Next(record.get()));
+    if (!any)
+      return input_->Within(internal::Aborted("the trace became shorter while it was read"));
+    --left_;
+    if (window_.IsTooLate(record->micros)) continue;  // late_ has it
+    const RecordSorter::Place place = {.micros = record->micros, .number = input_->number()};
+    window_.Add({.place = place, .bytes = input_->record_bytes(), .record = std::move(record)});
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> TraceReader::Next(TraceRecord* record) {
-  while (!at_end_ && waiting_.size() < kWaitingMax && waiting_bytes_ < kWaitingBytesMax) {
-    const absl::StatusOr<bool> any = ReadRecord();
-    end_ = any.status();
-    at_end_ = !any.ok() || !*any;
+  if (!at_end_) STELE_RETURN_IF_ERROR(FillWindow());
+  if (!late_.empty() && (window_.empty() || late_.first() < window_.first())) {
+    STELE_RETURN_IF_ERROR(late_.Pop(record));
+    return true;
   }
-  if (waiting_.empty()) {
+  if (window_.empty()) {
     STELE_RETURN_IF_ERROR(end_);
     return false;
   }
-  std::pop_heap(waiting_.begin(), waiting_.end(), IsLater);
-  *record = std::move(waiting_.back().record);
-  waiting_bytes_ -= waiting_.back().bytes;
-  waiting_.pop_back();
-  returned_micros_ = record->micros;
+  *record = std::move(*window_.Take().record);
   return true;
 }
 

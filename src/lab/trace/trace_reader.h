@@ -1,9 +1,14 @@
-// trace/trace_reader.h: reads a trace in the order of time.
+// trace/trace_reader.h: reads a trace in the order of time. Operations of one time keep the order
+// of the file.
 //
-// Errors:    InvalidArgument, with its place, for an operation whose time is more than 50,000
-//            operations too late; those of TraceInput.
+// The trace is read twice. The first time finds the operations that are written too late: behind
+// 50,000 operations, or 32 MiB of them, that came later. RecordSorter sorts those. The second time
+// merges them with the others. So a trace is sorted completely, unless it has more than 16 GiB of
+// late operations.
+// Errors:    those of TraceInput and of RecordSorter.
 // Threads:   confined to one thread.
-// Memory:    the longest line, at most 64 MiB, and up to 50,000 records of at most 32 MiB.
+// Memory:    the longest line, at most 64 MiB; up to 50,000 records of at most 32 MiB; and that of
+//            RecordSorter.
 #pragma once
 
 #include <memory>
@@ -15,41 +20,60 @@
 #include "absl/status/statusor.h"
 #include "lab/trace/trace_input.h"
 #include "lab/trace/trace_record.h"
+#include "lab/trace_sort/record_sorter.h"
 
 namespace stele::internal::lab {
 
 class TraceReader {
  public:
-  // `skips_bad`: a wrong line is left out and counted, instead of an error.
+  // Reads the trace for the first time. `skips_bad`: a wrong line is left out and counted, instead
+  // of an error.
   static absl::StatusOr<std::unique_ptr<TraceReader>> Open(const std::string& path,
                                                            bool skips_bad = false);
 
-  // Returns false at the end, and an error after the operations before the wrong line.
+  // Returns false at the end, and an error after the operations before the wrong line. Operations
+  // that were added to the file after Open() are not read.
   absl::StatusOr<bool> Next(TraceRecord* record);
   // The lines or blocks that were left out so far.
-  uint64_t skipped() const { return skipped_ + input_->skipped(); }
+  uint64_t skipped() const { return at_end_ ? skipped_ : input_->skipped(); }
 
  private:
+  // An operation that waits for earlier ones. The record is null the first time.
   struct Waiting {
-    TraceRecord record;
-    uint64_t number = 0;
+    RecordSorter::Place place;
     size_t bytes = 0;
+    std::unique_ptr<TraceRecord> record;
   };
-  TraceReader(std::unique_ptr<TraceInput> input, bool skips_bad)
-      : input_(std::move(input)), skips_bad_(skips_bad) {}
+  // The operations that were read last. The earliest one leaves first.
+  class Window {
+   public:
+    bool IsFull() const;
+    bool empty() const { return heap_.empty(); }
+    const RecordSorter::Place& first() const { return heap_.front().place; }
+    // True if a later operation has left.
+    bool IsTooLate(int64_t micros) const { return micros < left_micros_; }
+    void Add(Waiting waiting);
+    Waiting Take();
 
-  static bool IsLater(const Waiting& a, const Waiting& b);
-  // Reads a record into waiting_. Returns false at the end.
-  absl::StatusOr<bool> ReadRecord();
+   private:
+    std::vector<Waiting> heap_;  // the earliest operation is first
+    size_t bytes_ = 0;
+    int64_t left_micros_ = INT64_MIN;
+  };
 
-  const std::unique_ptr<TraceInput> input_;
-  const bool skips_bad_;
-  uint64_t skipped_ = 0;          // operations that were too late
-  std::vector<Waiting> waiting_;  // a heap: the earliest record is first
-  size_t waiting_bytes_ = 0;
-  int64_t returned_micros_ = INT64_MIN;
+  TraceReader() = default;
+  // Reads the trace for the first time.
+  absl::Status FindLate(const std::string& path, bool skips_bad);
+  // Reads operations into window_ until it is full.
+  absl::Status FillWindow();
+
+  std::unique_ptr<TraceInput> input_;
+  uint64_t left_ = 0;  // operations to read
+  Window window_;
+  RecordSorter late_;
   bool at_end_ = false;
-  absl::Status end_;  // the error at the end
+  uint64_t skipped_ = 0;  // in the whole trace
+  absl::Status end_;      // the error at the end
 };
 
 }  // namespace stele::internal::lab
