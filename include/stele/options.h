@@ -177,7 +177,8 @@ struct WriteOptions {
   std::function<absl::Status(uint64_t bytes)> reserve_large_value = nullptr;
 
   // A text that a trace records with this operation (Database::StartTrace), such as the name of the
-  // query. At most 32 bytes.
+  // query. At most 32 bytes. A scan (Table::ReadRows) whose tag begins with "stele:" is not
+  // recorded: these are reads by Stele itself.
   std::string tag = {};
 };
 

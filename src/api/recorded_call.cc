@@ -75,6 +75,8 @@ class RecordedRows final : public RowSource {
     const bool is_scan = record.op == TraceOp::kScan;
     const bool is_partial = !has_ended_ || (limit_ > 0 && rows_ >= static_cast<uint64_t>(limit_));
     if (is_scan && is_partial && !last_.empty()) record.last = std::move(last_);
+    // The caller wanted no more rows. A replay then stops there, too.
+    if (is_scan && !has_ended_) record.limit = std::max<uint64_t>(1, rows_ + (in_row_ ? 1 : 0));
     call_.Finish(source_->status());
   }
 
@@ -82,7 +84,8 @@ class RecordedRows final : public RowSource {
     has_ended_ = !source_->Next();
     if (has_ended_) return false;
     const RowView& row = source_->row();
-    if (row.is_last_piece()) ++rows_;
+    in_row_ = !row.is_last_piece();
+    if (!in_row_) ++rows_;
     last_.assign(row.row_key());
     call_.CountRow(row);
     return true;
@@ -97,6 +100,7 @@ class RecordedRows final : public RowSource {
   const std::unique_ptr<RowSource> source_;
   const int64_t limit_;
   uint64_t rows_ = 0;
+  bool in_row_ = false;  // the last piece of the row is not returned yet
   std::string last_;
   bool has_ended_ = false;
 };

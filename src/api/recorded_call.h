@@ -29,6 +29,9 @@ inline uint64_t ChooseCall(const TableBackend& table, uint64_t operations = 1) {
   return recorder == nullptr || !recorder->is_on() ? 0 : recorder->Choose(operations);
 }
 
+// True for a read by Stele itself, such as those of the server for its live map.
+inline bool IsOwnRead(std::string_view tag) { return tag.starts_with("stele:"); }
+
 // One recorded call. The members of the record are set before the call, its results after it.
 class RecordedCall {
  public:

@@ -220,7 +220,7 @@ RowReader Table::ReadRows(const RowSet& rows, const Filter& filter,
                           const ReadOptions& options) const {
   if (absl::Status status = CheckRead(backend_, options); !status.ok())
     return internal::Access::Make<RowReader>(std::move(status));
-  const uint64_t recording = internal::ChooseCall(*backend_);
+  const uint64_t recording = internal::IsOwnRead(options.tag) ? 0 : internal::ChooseCall(*backend_);
   absl::StatusOr<std::unique_ptr<internal::RowSource>> source =
       recording == 0 ? backend_->ReadRows(rows, filter, options)
                      : internal::RecordReadRows(*backend_, recording, rows, filter, options);

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -178,6 +180,18 @@ TEST_F(LiveCountsTest, ThreadsCountWhileBandsChange) {
   EXPECT_GT(SumOf(CopyOf("t").writes), 0);
   EXPECT_LE(SumOf(CopyOf("t").writes), 60'002);
   EXPECT_EQ(counts_.Find("t")->starts().size(), 256u);
+}
+
+TEST_F(LiveCountsTest, TheReadsOfTheMapAreInNoTrace) {
+  AddTable("t", 0, 10);
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("stele_live_counts_{}", getpid());
+  ASSERT_TRUE(database_.StartTrace(path.string()).ok());
+  ASSERT_NE(Begin("t"), nullptr);
+  const auto summary = database_.StopTrace();
+  std::filesystem::remove(path);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->operations, 0u);
 }
 
 }  // namespace

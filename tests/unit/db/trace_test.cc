@@ -232,6 +232,46 @@ TEST_F(TraceTest, ScansAreRecordedAtTheirEnd) {
   EXPECT_EQ(records[3].ranges[1].end, "b");
 }
 
+TEST_F(TraceTest, AScanThatTheCallerEndsHasItsRowsAsLimit) {
+  for (const std::string row : {"a", "b", "c"}) ASSERT_TRUE(table_.Apply(Set(row)).ok());
+  RowMutation wide("d");
+  for (int i = 0; i < 1000; ++i) wide.SetCell("f", std::to_string(i), "value");
+  ASSERT_TRUE(table_.Apply(wide).ok());
+  Start();
+  const auto scan = [&](const ReadOptions& options, int pieces) {
+    RowReader reader = table_.ReadRows(RowSet::All(), {}, options);
+    for (int i = 0; i < pieces; ++i) EXPECT_TRUE(reader.Next());
+  };
+  scan({.limit = 3}, 2);
+  scan({}, 0);
+  scan({.row_piece_bytes = 1}, 4);  // the fourth row has more pieces
+  {
+    RowReader reader = table_.ReadRows(RowSet::All());
+    while (reader.Next()) continue;
+  }
+  const std::vector<TraceRecord> records = Stop();
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_EQ(records[0].limit, 2u);
+  EXPECT_EQ(records[0].last, "b");
+  EXPECT_EQ(records[1].limit, 1u);
+  EXPECT_EQ(records[2].limit, 4u);
+  EXPECT_EQ(records[2].last, "d");
+  EXPECT_EQ(records[3].limit, std::nullopt);
+  EXPECT_EQ(records[3].last, std::nullopt);
+}
+
+TEST_F(TraceTest, ScansOfSteleItselfAreNotRecorded) {
+  ASSERT_TRUE(table_.Apply(Set("a")).ok());
+  Start();
+  for (const std::string tag : {"stele:heatmap", "stele"}) {
+    RowReader reader = table_.ReadRows(RowSet::All(), {}, {.tag = tag});
+    while (reader.Next()) continue;
+  }
+  const std::vector<TraceRecord> records = Stop();
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].tag, "stele");
+}
+
 TEST_F(TraceTest, AScanOfRowKeysIsAGet) {
   for (const std::string row : {"a", "b", "c"}) ASSERT_TRUE(table_.Apply(Set(row)).ok());
   Start();

@@ -237,7 +237,7 @@ absl::StatusOr<std::vector<std::string>> BandStarts(const Table& table) {
   if (samples.size() < kSamplesMin) {
     RowReader rows = table.ReadRows(RowRange::All(),
                                     Filter::Chain({Filter::CellsRowLimit(1), Filter::StripValue()}),
-                                    {.limit = kSmallRowsMax + 1, .tag = "heatmap"});
+                                    {.limit = kSmallRowsMax + 1, .tag = "stele:heatmap"});
     while (rows.Next()) keys.emplace_back(rows.row().row_key());
     STELED_RETURN_IF_ERROR(rows.status());
     if (keys.size() <= static_cast<size_t>(kSmallRowsMax)) return Thinned(std::move(keys));
