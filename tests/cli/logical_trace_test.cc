@@ -379,7 +379,7 @@ TEST_F(TraceLogicalTest, AQueryThatFansOutIsOneOperation) {
 TEST_F(TraceLogicalTest, OperationsWithoutAQueryAreCountedByReason) {
   const std::string lines =
       Operation("get", R"("row":"u1#0001")") + Operation("get", R"("row":"u1#1")") +
-      Operation("get", R"("row":"")") + Operation("scan", R"("start":"u1#","end":"u1%")") +
+      Operation("get", R"("row":"u2#1")") + Operation("scan", R"("start":"u1#","end":"u1%")") +
       Operation("mget", R"("keys":["u1#0001"])", "visits") +
       Operation("mget", R"("keys":["a","b","c"])") + Operation("del", R"("row":"u1#0001")") +
       Operation("rmw", R"("row":"u1#0001")") + Operation("cas", R"("row":"u1#0001")") +

@@ -1,6 +1,7 @@
 // Tests the commands that read traces, with traces in the binary form.
 #ifdef STELE_HAS_LAB
 #include "cli/command_fixture.h"
+#include "fmt/format.h"
 #include "support/trace_testing.h"
 
 namespace stele {
@@ -93,6 +94,33 @@ TEST_F(TraceCommandTest, DamageIsNotedAndWrongWordsAreErrors) {
   ExpectError({"trace", "show", bad}, 2, "trace info TRACE");
   ExpectError({"trace", "info"}, 2, "trace info TRACE");
   ExpectError({"trace", "info", Path("none")}, 1, "none");
+}
+
+TEST_F(TraceCommandTest, EveryVerbRejectsAnOperationWithoutItsRow) {
+  Output({"createtable", "t", "families=f"});
+  const std::string bad = WriteFile("bad.jsonl", "{\"t\":1,\"op\":\"get\",\"table\":\"t\"}\n");
+  const std::vector<std::vector<std::string>> verbs = {
+      {"trace", "cat", bad}, {"trace", "info", bad}, {"heatmap", bad}, {"lint", "--trace", bad}};
+  const std::string message = "bad.jsonl:1: a get needs the member \"row\"";
+  for (const auto& verb : verbs) ExpectError(verb, 1, message);
+  const CommandResult replayed = Run({"replay", bad});
+  EXPECT_EQ(replayed.exit_status, 1);
+  EXPECT_NE(replayed.err.find(message), std::string::npos) << replayed.err;
+}
+
+TEST_F(TraceCommandTest, InfoShowsSpansInReadableUnits) {
+  for (const auto& [micros, span] :
+       std::vector<std::pair<int64_t, std::string>>{{5, "5us"},
+                                                    {1'500, "1.5ms"},
+                                                    {92'706'624, "1m 32s"},
+                                                    {8'000'000'000, "2h 13m"},
+                                                    {176'400'000'000, "2d 1h"}}) {
+    const std::string line = R"(,"op":"get","table":"t","row":"a"})";
+    const std::string trace =
+        WriteFile("span.jsonl", fmt::format("{{\"t\":1{0}\n{{\"t\":{1}{0}\n", line, micros + 1));
+    const std::string out = RunPlain({"trace", "info", trace}).out;
+    EXPECT_NE(out.find(", " + span + "\n"), std::string::npos) << out;
+  }
 }
 
 TEST_F(TraceCommandTest, RecordsTheOperationsOfAVerb) {

@@ -9,28 +9,8 @@
 namespace stele::internal::lab {
 namespace {
 
-constexpr size_t kRowKeyBytesMax = 65'535;
 constexpr size_t kKnownTablesMax = 1'001;
 constexpr uint64_t kLinesPerProgress = 8'192;
-
-bool IsTooLong(const std::optional<std::string>& key) {
-  return key.has_value() && key->size() > kRowKeyBytesMax;
-}
-
-absl::Status CheckRowKeys(const TraceRecord& record) {
-  if (record.is_point() && record.op != TraceOp::kMget && record.row.empty())
-    return internal::InvalidArgument("\"row\" is missing");
-  const bool has_long =
-      record.row.size() > kRowKeyBytesMax || IsTooLong(record.start) || IsTooLong(record.end) ||
-      IsTooLong(record.last) ||
-      std::any_of(record.keys.begin(), record.keys.end(),
-                  [](const std::string& key) { return key.size() > kRowKeyBytesMax; }) ||
-      std::any_of(record.ranges.begin(), record.ranges.end(),
-                  [](const auto& range) { return IsTooLong(range.start) || IsTooLong(range.end); });
-  if (has_long)
-    return internal::InvalidArgument("a row key has more than {} bytes", kRowKeyBytesMax);
-  return absl::OkStatus();
-}
 
 }  // namespace
 
@@ -47,19 +27,6 @@ bool OperationReader::IsSelected(const TraceRecord& record) const {
          (!options_.tag.has_value() || record.tag == *options_.tag);
 }
 
-absl::StatusOr<bool> OperationReader::NextValid(TraceInput* input, TraceRecord* record) {
-  while (true) {
-    STELE_ASSIGN_OR_RETURN(const bool any, input->Next(record));
-    if (!any) return false;
-    if (++lines_ % kLinesPerProgress == 0 && options_.progress != nullptr)
-      options_.progress(lines_);
-    const absl::Status checked = CheckRowKeys(*record);
-    if (checked.ok()) return true;
-    if (!options_.skips_bad) return input->Within(checked);
-    ++skipped_;
-  }
-}
-
 absl::Status OperationReader::ReadTrace(size_t trace, const Visit& visit) {
   STELE_ASSIGN_OR_RETURN(const auto input,
                          TraceInput::Open(paths_[trace], {.skips_bad = options_.skips_bad,
@@ -68,8 +35,10 @@ absl::Status OperationReader::ReadTrace(size_t trace, const Visit& visit) {
   TraceRecord record;
   uint64_t count = 0;
   while (is_first || count < records_[trace]) {
-    STELE_ASSIGN_OR_RETURN(const bool any, NextValid(input.get(), &record));
+    STELE_ASSIGN_OR_RETURN(const bool any, input->Next(&record));
     if (!any) break;
+    if (++lines_ % kLinesPerProgress == 0 && options_.progress != nullptr)
+      options_.progress(lines_);
     ++count;
     if (is_first && tables_.size() < kKnownTablesMax && !tables_.contains(record.table))
       tables_.insert(record.table);

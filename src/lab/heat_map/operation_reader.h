@@ -1,7 +1,6 @@
 // heat_map/operation_reader.h: the operations of traces that a heat map counts.
 //
-// Errors:    those of TraceInput; InvalidArgument, with its place, for an operation without its
-//            row and for a row key that is too long.
+// Errors:    those of TraceInput.
 // Threads:   confined to one thread.
 #pragma once
 
@@ -33,8 +32,6 @@ class OperationReader {
 
  private:
   absl::Status ReadTrace(size_t trace, const Visit& visit);
-  // Reads up to the next operation with valid row keys. Returns false at the end.
-  absl::StatusOr<bool> NextValid(TraceInput* input, TraceRecord* record);
   bool IsSelected(const TraceRecord& record) const;
 
   const std::vector<std::string>& paths_;

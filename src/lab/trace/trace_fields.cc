@@ -17,14 +17,15 @@ using simdjson::dom::object;
 constexpr std::string_view kTraceOps[] = {"get", "mget", "scan", "set",
                                           "del", "rmw",  "cas",  "drop"};
 constexpr std::string_view kBase64Suffix = "_base64";
+constexpr uint64_t kTraceLinesVersion = 1;
 
-absl::Status WrongMember(std::string_view name) {
-  return internal::InvalidArgument("\"{}\" has a wrong value", name);
+absl::Status WrongMember(std::string_view name, std::string_view allowed) {
+  return internal::InvalidArgument("\"{}\" must be {}", name, allowed);
 }
 
-absl::Status MissingMember(std::string_view name) {
+absl::Status MissingMember(std::string_view name, std::string_view allowed) {
   return internal::InvalidArgument(
-      "the line has no \"{}\"{}", name,
+      "the line has no \"{}\", which must be {}{}", name, allowed,
       name == "op" ? "; if it has a \"query\", \"stele replay --design\" runs it" : "");
 }
 
@@ -119,39 +120,45 @@ bool ReadRanges(const element& value, bool is_base64, TraceRecord* record) {
 struct TraceMember {
   std::string_view name;
   ReadValue read;
+  std::string_view allowed;
   bool may_be_base64 = false;
 };
+
+constexpr std::string_view kNumber = "a whole number of at least 0";
+constexpr std::string_view kText = "a text";
+constexpr std::string_view kBytes = "a text, or base64 with \"_base64\" after the name";
+constexpr std::string_view kList = "a list of texts, or of base64 with \"_base64\" after the name";
 
 // The required members come first.
 constexpr size_t kRequiredMembers = 3;
 constexpr TraceMember kTraceMembers[] = {
-    {"t", ReadTime},
-    {"op", ReadOp},
-    {"table", ReadText<&TraceRecord::table>},
-    {"row", ReadText<&TraceRecord::row>, true},
-    {"keys", ReadTexts<&TraceRecord::keys>, true},
-    {"start", ReadBound<&TraceRecord::start>, true},
-    {"end", ReadBound<&TraceRecord::end>, true},
-    {"last", ReadBound<&TraceRecord::last>, true},
-    {"ranges", ReadRanges, true},
-    {"reverse", ReadReverse},
-    {"limit", ReadNumber<&TraceRecord::limit>},
-    {"filter", ReadText<&TraceRecord::filter>, true},
-    {"families", ReadFamilies, true},
-    {"rows_seen", ReadNumber<&TraceRecord::rows_seen>},
-    {"rows_returned", ReadNumber<&TraceRecord::rows_returned>},
-    {"cells_seen", ReadNumber<&TraceRecord::cells_seen>},
-    {"cells_returned", ReadNumber<&TraceRecord::cells_returned>},
-    {"bytes", ReadNumber<&TraceRecord::bytes>},
-    {"bytes_read", ReadNumber<&TraceRecord::bytes_read>},
-    {"lat_us", ReadNumber<&TraceRecord::latency_micros>},
-    {"cells", ReadNumber<&TraceRecord::cells>},
-    {"increments", ReadTexts<&TraceRecord::increments>, true},
-    {"columns", ReadTexts<&TraceRecord::columns>, true},
-    {"batch", ReadNumber<&TraceRecord::batch>},
-    {"call", ReadNumber<&TraceRecord::call>},
-    {"status", ReadText<&TraceRecord::status>},
-    {"tag", ReadText<&TraceRecord::tag>, true}};
+    {"t", ReadTime, "a whole number of microseconds since 1970"},
+    {"op", ReadOp, "get, mget, scan, set, del, rmw, cas or drop"},
+    {"table", ReadText<&TraceRecord::table>, kText},
+    {"row", ReadText<&TraceRecord::row>, kBytes, true},
+    {"keys", ReadTexts<&TraceRecord::keys>, kList, true},
+    {"start", ReadBound<&TraceRecord::start>, kBytes, true},
+    {"end", ReadBound<&TraceRecord::end>, kBytes, true},
+    {"last", ReadBound<&TraceRecord::last>, kBytes, true},
+    {"ranges", ReadRanges, "a list of [start, end]; null is no bound", true},
+    {"reverse", ReadReverse, "true or false"},
+    {"limit", ReadNumber<&TraceRecord::limit>, kNumber},
+    {"filter", ReadText<&TraceRecord::filter>, kBytes, true},
+    {"families", ReadFamilies, kList, true},
+    {"rows_seen", ReadNumber<&TraceRecord::rows_seen>, kNumber},
+    {"rows_returned", ReadNumber<&TraceRecord::rows_returned>, kNumber},
+    {"cells_seen", ReadNumber<&TraceRecord::cells_seen>, kNumber},
+    {"cells_returned", ReadNumber<&TraceRecord::cells_returned>, kNumber},
+    {"bytes", ReadNumber<&TraceRecord::bytes>, kNumber},
+    {"bytes_read", ReadNumber<&TraceRecord::bytes_read>, kNumber},
+    {"lat_us", ReadNumber<&TraceRecord::latency_micros>, kNumber},
+    {"cells", ReadNumber<&TraceRecord::cells>, kNumber},
+    {"increments", ReadTexts<&TraceRecord::increments>, kList, true},
+    {"columns", ReadTexts<&TraceRecord::columns>, kList, true},
+    {"batch", ReadNumber<&TraceRecord::batch>, kNumber},
+    {"call", ReadNumber<&TraceRecord::call>, kNumber},
+    {"status", ReadText<&TraceRecord::status>, kText},
+    {"tag", ReadText<&TraceRecord::tag>, kBytes, true}};
 
 // Finds a member by its name. Most of the time of a trace is spent on this and in the parser.
 class TraceMemberIndex {
@@ -196,11 +203,13 @@ absl::Status ReadTraceRecord(const object& json, TraceRecord* record) {
     const size_t member = kTraceMemberIndex.Find(plain);
     if (member == TraceMemberIndex::kNone) continue;
     if (is_base64 && !kTraceMembers[member].may_be_base64) continue;
-    if (!kTraceMembers[member].read(value, is_base64, record)) return WrongMember(plain);
+    if (!kTraceMembers[member].read(value, is_base64, record))
+      return WrongMember(plain, kTraceMembers[member].allowed);
     found |= uint32_t{1} << member;
   }
   for (size_t member = 0; member < kRequiredMembers; ++member)
-    if ((found >> member & 1) == 0) return MissingMember(kTraceMembers[member].name);
+    if ((found >> member & 1) == 0)
+      return MissingMember(kTraceMembers[member].name, kTraceMembers[member].allowed);
   return absl::OkStatus();
 }
 
@@ -209,9 +218,18 @@ std::string_view TraceOpName(TraceOp op) { return kTraceOps[static_cast<size_t>(
 absl::Status ReadTraceHead(const object& json, uint64_t* sample) {
   *sample = 1;
   element value;
+  uint64_t version = 0;
+  if (json["trace"].get(value) != simdjson::SUCCESS || value.get(version) != simdjson::SUCCESS ||
+      version == 0)
+    return WrongMember("trace", "1, the version of the format");
+  if (version > kTraceLinesVersion)
+    return internal::Unimplemented(
+        "the trace has version {} of JSON lines, and this program reads version {}: use a newer "
+        "one",
+        version, kTraceLinesVersion);
   if (json["sample"].get(value) != simdjson::SUCCESS) return absl::OkStatus();
   if (value.get(*sample) != simdjson::SUCCESS || *sample == 0 || *sample > UINT32_MAX)
-    return WrongMember("sample");
+    return WrongMember("sample", "a whole number from 1 to 4294967295");
   return absl::OkStatus();
 }
 

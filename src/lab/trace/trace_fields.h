@@ -20,7 +20,8 @@ absl::Status ReadTraceRecord(const simdjson::dom::object& json, TraceRecord* rec
 // The value of "op".
 std::string_view TraceOpName(TraceOp op);
 
-// Reads the sample of the first line, {"trace":1,"sample":N}. The default is 1.
+// Reads the sample of the first line, {"trace":1,"sample":N}. The default is 1. Unimplemented for a
+// newer version than 1.
 absl::Status ReadTraceHead(const simdjson::dom::object& json, uint64_t* sample);
 
 }  // namespace stele::internal::lab

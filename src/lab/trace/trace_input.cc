@@ -2,12 +2,16 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/status.h"
+#include "lab/trace/trace_fields.h"
 
 namespace stele::internal::lab {
 namespace {
+
+constexpr size_t kRowKeyBytesMax = 65'535;
 
 // Reads the first bytes of a file, as many as there are.
 absl::Status ReadFirstBytes(InputFile* file, std::string* bytes) {
@@ -45,6 +49,28 @@ absl::Status CheckTexts(const TraceRecord& record) {
   return absl::OkStatus();
 }
 
+bool IsTooLong(const std::optional<std::string>& key) {
+  return key.has_value() && key->size() > kRowKeyBytesMax;
+}
+
+absl::Status CheckRowKeys(const TraceRecord& record) {
+  // A call that failed may have had an empty row key.
+  if (record.is_point() && record.op != TraceOp::kMget && record.row.empty() &&
+      record.status.empty())
+    return internal::InvalidArgument("a {} needs the member \"row\", and not an empty one",
+                                     TraceOpName(record.op));
+  const bool has_long =
+      record.row.size() > kRowKeyBytesMax || IsTooLong(record.start) || IsTooLong(record.end) ||
+      IsTooLong(record.last) ||
+      std::any_of(record.keys.begin(), record.keys.end(),
+                  [](const std::string& key) { return key.size() > kRowKeyBytesMax; }) ||
+      std::any_of(record.ranges.begin(), record.ranges.end(),
+                  [](const auto& range) { return IsTooLong(range.start) || IsTooLong(range.end); });
+  if (has_long)
+    return internal::InvalidArgument("a row key has more than {} bytes", kRowKeyBytesMax);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TraceInput>> TraceInput::Open(const std::string& path,
@@ -67,35 +93,30 @@ absl::StatusOr<std::unique_ptr<TraceInput>> TraceInput::Open(const std::string& 
   return input;
 }
 
-absl::StatusOr<bool> TraceInput::NextInBlocks(TraceRecord* record) {
+absl::StatusOr<bool> TraceInput::Next(TraceRecord* record) {
   while (true) {
-    STELE_ASSIGN_OR_RETURN(const bool any, blocks_->Next(record));
+    STELE_ASSIGN_OR_RETURN(const bool any,
+                           lines_ != nullptr ? lines_->Next(record) : blocks_->Next(record));
     if (!any) return false;
     ++number_;
-    const absl::Status checked = CheckTexts(*record);
-    if (checked.ok()) return true;
+    absl::Status checked = CheckRowKeys(*record);
+    if (checked.ok() && lines_ == nullptr) checked = CheckTexts(*record);
+    if (checked.ok()) break;
     if (!options_.skips_bad) return Within(checked);
     ++wrong_;
   }
-}
-
-absl::StatusOr<bool> TraceInput::Next(TraceRecord* record) {
-  STELE_ASSIGN_OR_RETURN(const bool any,
-                         lines_ != nullptr ? lines_->Next(record) : NextInBlocks(record));
-  if (!any) return false;
   record_bytes_ =
       (lines_ != nullptr ? lines_->line_bytes() : blocks_->record_bytes()) + ListBytes(*record);
   return true;
 }
 
 uint64_t TraceInput::skipped() const {
-  return lines_ != nullptr ? lines_->skipped() : blocks_->damaged() + wrong_;
+  return (lines_ != nullptr ? lines_->skipped() : blocks_->damaged()) + wrong_;
 }
 
 absl::Status TraceInput::Within(const absl::Status& status) const {
-  return lines_ != nullptr
-             ? lines_->Within(status)
-             : internal::WithContext(status, fmt::format("{}: operation {}", path_, number_));
+  if (lines_ != nullptr) return lines_->Within(status);
+  return internal::WithContext(status, fmt::format("{}: operation {}", path_, number_));
 }
 
 }  // namespace stele::internal::lab

@@ -2,8 +2,9 @@
 // binary form. The first bytes of the file tell the form. Both may be compressed.
 //
 // Errors:    InvalidArgument, with the path and the number of the line or operation, for a wrong
-//            record; InvalidArgument for a damaged header; Unimplemented for a version of the
-//            future; those of InputFile.
+//            record, also one of an operation on a row without the row, or with a row key of more
+//            than 65,535 bytes; InvalidArgument for a damaged header; Unimplemented for a version
+//            of the future; those of InputFile.
 // Damage:    a damaged block of the binary form is always skipped and counted.
 // Threads:   confined to one thread.
 // Memory:    the longest line, at most 64 MiB, or 9 MiB for the binary form.
@@ -50,15 +51,13 @@ class TraceInput {
   TraceInput(std::string path, const Options& options)
       : path_(std::move(path)), options_(options) {}
 
-  absl::StatusOr<bool> NextInBlocks(TraceRecord* record);
-
   const std::string path_;
   const Options options_;
   // One of both is set.
   std::unique_ptr<TraceLines> lines_;
   std::unique_ptr<TraceBlocks> blocks_;
-  uint64_t number_ = 0;
-  uint64_t wrong_ = 0;  // skipped records of blocks_
+  uint64_t number_ = 0;  // of records
+  uint64_t wrong_ = 0;   // records that were skipped
   size_t record_bytes_ = 0;
 };
 

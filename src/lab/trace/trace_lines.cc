@@ -10,6 +10,10 @@ namespace {
 
 constexpr size_t kTraceLineBytesMax = size_t{64} << 20;
 
+bool IsBlank(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
 }  // namespace
 
 TraceLines::TraceLines(std::unique_ptr<InputFile> file, const Options& options)
@@ -22,7 +26,11 @@ absl::StatusOr<std::unique_ptr<TraceLines>> TraceLines::Open(const std::string& 
 }
 
 absl::Status TraceLines::Within(const absl::Status& status) const {
-  return internal::WithContext(status, fmt::format("{}:{}", lines_.file().path(), line_.number));
+  const absl::Status placed =
+      internal::WithContext(status, fmt::format("{}:{}", lines_.file().path(), line_.number));
+  if (status.code() != absl::StatusCode::kInvalidArgument) return placed;
+  return internal::InvalidArgument("{} (--skip-bad leaves such lines out)",
+                                   internal::ToStd(placed.message()));
 }
 
 absl::Status TraceLines::Parse(TraceRecord* record, bool* is_head) {
@@ -45,6 +53,7 @@ absl::StatusOr<bool> TraceLines::Next(TraceRecord* record) {
   while (true) {
     STELE_ASSIGN_OR_RETURN(const bool any, lines_.Next(&line_));
     if (!any || (options_.is_growing && !line_.has_newline)) return false;
+    if (IsBlank(line_.text)) continue;
     bool is_head = false;
     const absl::Status parsed = Parse(record, &is_head);
     if (parsed.ok() && !is_head) return true;

@@ -3,7 +3,9 @@
 // Format:    {"t":MICROS,"op":"get","table":"orders","row":"u1#7",...}; the first line may be
 //            {"trace":1,"sample":N}. Members that hold bytes have a form with _base64. Unknown
 //            members are ignored. The file may be compressed with gzip or zstd.
-// Errors:    InvalidArgument, with path and line, for a wrong line; those of InputFile.
+//            Blank lines are skipped.
+// Errors:    InvalidArgument, with path and line, for a wrong line; Unimplemented for a newer
+//            version; those of InputFile.
 // Threads:   confined to one thread.
 // Memory:    the longest line, at most 64 MiB.
 #pragma once

@@ -30,6 +30,26 @@ std::string RateText(double rate) {
                                  : WithCommas(static_cast<uint64_t>(std::llround(rate)));
 }
 
+// The two largest units of a span: "1m 32s", "2d 3h". Less than a minute has one unit.
+std::string SpanText(int64_t micros) {
+  constexpr int64_t kMilli = 1'000;
+  constexpr int64_t kSecond = 1'000 * kMilli;
+  constexpr int64_t kMinute = 60 * kSecond;
+  constexpr int64_t kHour = 60 * kMinute;
+  constexpr int64_t kDay = 24 * kHour;
+  const auto with_decimals = [](int64_t part, int64_t unit, std::string_view name) {
+    return ShownNumber(std::round(static_cast<double>(part) * 10 / static_cast<double>(unit)) /
+                       10) +
+           std::string(name);
+  };
+  if (micros < kMilli) return fmt::format("{}us", micros);
+  if (micros < kSecond) return with_decimals(micros, kMilli, "ms");
+  if (micros < kMinute) return with_decimals(micros, kSecond, "s");
+  if (micros < kHour) return fmt::format("{}m {}s", micros / kMinute, micros % kMinute / kSecond);
+  if (micros < kDay) return fmt::format("{}h {}m", micros / kHour, micros % kHour / kMinute);
+  return fmt::format("{}d {}h", micros / kDay, micros % kDay / kHour);
+}
+
 // The columns of a terminal of a text from ShownText(), which has no characters to escape. Its
 // backslashes are single.
 size_t WidthOf(const std::string& shown) {
@@ -67,7 +87,7 @@ void AppendFacts(const TraceInfo& info, std::string* out) {
       info.sample == 1 ? "" : fmt::format(", one operation in {}", WithCommas(info.sample)));
   if (info.records > 0)
     *out += fmt::format("time       {} to {}, {}\n", TimeText(info.from_micros),
-                        TimeText(info.to_micros), WidthText(info.to_micros - info.from_micros));
+                        TimeText(info.to_micros), SpanText(info.to_micros - info.from_micros));
   if (const auto rate = RateOf(info))
     *out += fmt::format("rate       {} operations/s\n", RateText(*rate));
   if (info.is_binary && !info.is_complete) {

@@ -380,9 +380,11 @@ TEST_F(HeatMapTest, WrongLinesHaveTheirNumber) {
   const std::string good = PointLine(0, "get", "a");
   ExpectError(good + "{\"t\":1}\n", {}, "trace.jsonl:2: the line has no \"op\"");
   ExpectError(good + "{\"t\":1", {}, "trace.jsonl:2: not one JSON document");
-  ExpectError(good + LineAt(1, R"("op":"get")"), {}, "trace.jsonl:2: \"row\" is missing");
-  ExpectError(LineAt(1, R"("op":"scan","last_base64":"!")"), {}, "\"last\" has a wrong value");
-  ExpectError(LineAt(1, R"("op":"scan","ranges":[["a"]])"), {}, "\"ranges\" has a wrong value");
+  ExpectError(good + LineAt(1, R"("op":"get")"), {},
+              "trace.jsonl:2: a get needs the member \"row\"");
+  ExpectError(LineAt(1, R"("op":"scan","last_base64":"!")"), {}, "\"last\" must be a text");
+  ExpectError(LineAt(1, R"("op":"scan","ranges":[["a"]])"), {},
+              "\"ranges\" must be a list of [start, end]");
   ExpectError(LineAt(1, "\"op\":\"get\",\"row\":\"" + std::string(65'536, 'x') + "\""), {},
               "65535 bytes");
   const auto maps =

@@ -255,12 +255,13 @@ TEST_F(LintTraceTest, TracesAreSortedByTime) {
 }
 
 TEST_F(LintTraceTest, WrongLinesAreErrors) {
-  const std::string good = R"({"t":1,"op":"get","table":"t"})"
+  const std::string good = R"({"t":1,"op":"get","table":"t","row":"a"})"
                            "\n";
   for (const std::string text :
-       {"", "1", "{", R"({"op":"get","table":"t"})", R"({"t":1,"op":"put","table":"t"})",
-        R"({"t":1,"op":"get"})", R"({"t":-1,"op":"get","table":"t"})",
-        R"({"t":1,"op":"get","table":"t","row":1})", R"({"t":1,"op":"get","table":"t","keys":"a"})",
+       {"1", "{", R"({"t":1,"op":"get","table":"t"})", R"({"t":1,"op":"get","table":"t","row":""})",
+        R"({"op":"get","table":"t"})", R"({"t":1,"op":"put","table":"t"})", R"({"t":1,"op":"get"})",
+        R"({"t":-1,"op":"get","table":"t"})", R"({"t":1,"op":"get","table":"t","row":1})",
+        R"({"t":1,"op":"get","table":"t","keys":"a"})",
         R"({"t":1,"op":"get","table":"t","row_base64":"*"})",
         R"({"t":1,"op":"get","table":"t","bytes":-1})", R"({"trace":1})"})
     ExpectWrong(good + text + "\n", "bad.jsonl:2: ");
@@ -269,3 +270,17 @@ TEST_F(LintTraceTest, WrongLinesAreErrors) {
 
 }  // namespace
 }  // namespace stele::internal::lab
+  ExpectWrong(R"({"trace":"1"})", "bad.jsonl:1: \"trace\" must be 1");
+  ExpectWrong(good + R"({"t":1,"op":"put","table":"t"})",
+              "\"op\" must be get, mget, scan, set, del, rmw, cas or drop (--skip-bad leaves");
+  EXPECT_TRUE(Lint({.trace_paths = {directory_.Write("blank", good + "\n \t\r\n" + good)}}).ok());
+  const std::string failed = R"({"t":1,"op":"set","table":"t","status":"INVALID_ARGUMENT"})";
+  EXPECT_TRUE(Lint({.trace_paths = {directory_.Write("failed", failed)}}).ok());
+}
+
+TEST_F(LintTraceTest, ANewerVersionOfJsonLinesIsNotRead) {
+  const std::string path = directory_.Write("new", "{\"trace\":2}\n");
+  for (const bool skips_bad : {false, true}) {
+    const auto report = Lint({.trace_paths = {path}}, {.skips_bad_lines = skips_bad});
+    EXPECT_EQ(report.status().code(), absl::StatusCode::kUnimplemented) << report.status();
+  }

@@ -207,8 +207,8 @@ TEST_F(TraceInfoTest, TooManyTablesAreAnError) {
 }
 
 TEST_F(TraceInfoTest, ARecordWithoutBinaryFormIsAnError) {
-  const std::string lines = R"({"t":1,"op":"get","table":"t","row":")" +
-                            std::string(5'000'000, 'r') + "\"}\n" +
+  const std::string lines = R"({"t":1,"op":"get","table":"t","row":"a","filter":")" +
+                            std::string(5'000'000, 'f') + "\"}\n" +
                             R"({"t":2,"op":"get","table":"t","row":"a"})" + "\n";
   const absl::Status status = Convert(lines, TraceForm::kBinary).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
