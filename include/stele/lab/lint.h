@@ -68,8 +68,9 @@ struct LintInput {
   std::string keys_path = {};
   // A file in the format of `stele export`, or "-". Its rows form the table "t".
   std::string rows_path = {};
-  // Recorded operations in JSON lines. Tables that are not checked are ignored. Without a database
-  // and a file, the tables of the traces are checked.
+  // Recorded operations. Tables that are not checked are ignored, but each trace must have an
+  // operation on one that is checked. The table PROJECT/INSTANCE/T of a server's trace is the table
+  // T. Without a database and a file, the tables of the traces are checked.
   std::vector<std::string> trace_paths = {};
 };
 
@@ -144,8 +145,8 @@ struct LintReport {
 //   InvalidArgument     two sources of rows, or a file of rows and tables; an unknown rule or
 //                       parameter; a wrong line of a file; a wrong design, or a record that does
 //                       not fit it; a wrong row key schema in the properties of a table
-//   NotFound            a table or a file is missing
-//   FailedPrecondition  no source is given
+//   NotFound            a table or a file is missing; a trace has no operation on a checked table
+//   FailedPrecondition  no source is given; a table may be several ones of a server's trace
 //   errors of the file system and of the database
 [[nodiscard]] absl::StatusOr<LintReport> Lint(const LintInput& input,
                                               const LintOptions& options = {});

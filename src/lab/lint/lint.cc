@@ -73,6 +73,7 @@ class LintRun {
                           : has_design   ? CheckDesign()
                           : has_database ? CheckDatabase()
                                          : CheckTraceTables());
+    STELE_RETURN_IF_ERROR(CheckTracedTables());
     SortFindings();
     return std::move(report_);
   }
@@ -337,6 +338,13 @@ class LintRun {
         spec.check_table(RuleCall(spec.rule, parameters_, table, &findings));
     }
     return !findings.empty();
+  }
+
+  // Every trace is about some of the tables that were checked.
+  absl::Status CheckTracedTables() const {
+    std::vector<std::string> names;
+    for (const auto& [name, counts] : report_.tables) names.push_back(name);
+    return traces_.CheckTables(names);
   }
 
   void SortFindings() {

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,11 +27,16 @@ class TraceSource {
 
   // Finds the tables. Call it first.
   absl::Status ReadTables();
+  // Returns NotFound for a trace with operations, but none on one of these tables: nothing would be
+  // found, and the trace would seem to be good. FailedPrecondition if a table may be several ones
+  // of the traces (see TraceTables::Find).
+  absl::Status CheckTables(const std::vector<std::string>& checked) const;
   // The number of lines that ReadTables() skipped.
   uint64_t skipped() const { return skipped_; }
   TraceTables& tables() { return tables_; }
 
-  // Reads the operations on a table. For the parameters see OperationFacts.
+  // Reads the operations on a table, which TraceTables::Find() knows. For the parameters see
+  // OperationFacts.
   absl::StatusOr<std::unique_ptr<OperationFacts>> ReadOperations(const std::string& table,
                                                                  const OperationLimits& limits,
                                                                  const std::string& delimiter,
@@ -39,11 +46,12 @@ class TraceSource {
  private:
   // Returns the number of lines that were skipped.
   absl::StatusOr<uint64_t> ForEach(
-      const std::function<absl::Status(const TraceRecord&)>& add) const;
+      const std::function<absl::Status(const std::string& path, const TraceRecord&)>& add) const;
 
   const std::vector<std::string> paths_;
   const bool skips_bad_;
   TraceTables tables_;
+  std::map<std::string, std::set<std::string, std::less<>>> names_;  // of the tables, by trace
   uint64_t skipped_ = 0;
 };
 

@@ -62,8 +62,21 @@ void TraceTables::Finish() {
 }
 
 TraceTable* TraceTables::Find(const std::string& name) {
-  const auto known = tables_.find(name);
+  const auto known = tables_.find(NameOf(name));
   return known == tables_.end() ? nullptr : &known->second;
+}
+
+std::string TraceTables::NameOf(const std::string& name) const {
+  if (tables_.contains(name)) return name;
+  const std::vector<std::string> names = FullNamesOf(name);
+  return names.size() == 1 ? names[0] : "";
+}
+
+std::vector<std::string> TraceTables::FullNamesOf(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& [full, table] : tables_)
+    if (full.ends_with("/" + name)) names.push_back(full);
+  return names;
 }
 
 }  // namespace stele::internal::lab

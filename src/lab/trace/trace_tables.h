@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "lab/facts/segments.h"
@@ -38,8 +39,13 @@ class TraceTables {
   void Finish();
 
   std::map<std::string, TraceTable>& tables() { return tables_; }
-  // Returns null for a table without operations.
+  // Returns null for a table without operations. A server's trace has the table PROJECT/INSTANCE/T
+  // for the table T of a remote database: it is returned for T, unless there are several.
   TraceTable* Find(const std::string& name);
+  // The name in the traces of the table that Find() returns for `name`. "": it returns null.
+  std::string NameOf(const std::string& name) const;
+  // The names in the traces that end with /NAME.
+  std::vector<std::string> FullNamesOf(const std::string& name) const;
 
  private:
   void AddKey(std::string_view key, bool is_row, TraceTable* table);

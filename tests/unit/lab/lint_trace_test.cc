@@ -254,6 +254,45 @@ TEST_F(LintTraceTest, TracesAreSortedByTime) {
   EXPECT_FALSE(*(*reader)->Next(&record));
 }
 
+TEST_F(LintTraceTest, AServersTraceHasFullNames) {
+  LintFixture fixture;  // as a remote database, which has plain names
+  fixture.Key("a");
+  const auto lint = [&](const std::vector<std::string>& tables) {
+    std::string text;
+    for (const std::string& table : tables)
+      text += fmt::format(R"({{"t":1,"op":"set","table":"{}","row":"a","cells":100001}})"
+                          "\n",
+                          table);
+    return Lint({.database = fixture.database(), .trace_paths = {directory_.Write("s", text)}},
+                {.only = {"SIZE-MUT-MAX"}});
+  };
+  for (const std::string table : {"t", "p/i/t"}) {
+    const auto report = lint({table, "p/i/other"});
+    ASSERT_TRUE(report.ok()) << report.status();
+    ASSERT_EQ(report->findings.size(), 1u) << table;
+    EXPECT_EQ(report->findings[0].table, "t");
+  }
+  EXPECT_EQ(lint({"t", "p/i/t"})->findings.size(), 1u);
+  const absl::Status several = lint({"p/i/t", "p/j/t"}).status();
+  EXPECT_EQ(several.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(several.ToString().find("p/i/t or p/j/t"), std::string::npos) << several;
+}
+
+TEST_F(LintTraceTest, ATraceOfOtherTablesIsAnError) {
+  LintFixture fixture;
+  fixture.Key("a");
+  const std::string own = directory_.Write("own", TraceText().Add(Get("a")).text());
+  const std::string other =
+      directory_.Write("other", R"({"t":1,"op":"get","table":"u","row":"a"})");
+  const auto report = Lint({.database = fixture.database(), .trace_paths = {own, other}});
+  EXPECT_EQ(report.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_NE(report.status().ToString().find("/other: no operation is on a table that is checked; "
+                                            "its tables are: u"),
+            std::string::npos)
+      << report.status();
+  EXPECT_TRUE(Lint({.trace_paths = {own, other}}).ok());
+}
+
 TEST_F(LintTraceTest, WrongLinesAreErrors) {
   const std::string good = R"({"t":1,"op":"get","table":"t","row":"a"})"
                            "\n";
@@ -266,10 +305,6 @@ TEST_F(LintTraceTest, WrongLinesAreErrors) {
         R"({"t":1,"op":"get","table":"t","bytes":-1})", R"({"trace":1})"})
     ExpectWrong(good + text + "\n", "bad.jsonl:2: ");
   ExpectWrong(R"({"trace":1,"sample":0})", "bad.jsonl:1: ");
-}
-
-}  // namespace
-}  // namespace stele::internal::lab
   ExpectWrong(R"({"trace":"1"})", "bad.jsonl:1: \"trace\" must be 1");
   ExpectWrong(good + R"({"t":1,"op":"put","table":"t"})",
               "\"op\" must be get, mget, scan, set, del, rmw, cas or drop (--skip-bad leaves");
@@ -284,3 +319,7 @@ TEST_F(LintTraceTest, ANewerVersionOfJsonLinesIsNotRead) {
     const auto report = Lint({.trace_paths = {path}}, {.skips_bad_lines = skips_bad});
     EXPECT_EQ(report.status().code(), absl::StatusCode::kUnimplemented) << report.status();
   }
+}
+
+}  // namespace
+}  // namespace stele::internal::lab
