@@ -180,6 +180,11 @@ TEST_F(ArchiveTest, AnotherValueInTheArchiveDeletesNothing) {
   EXPECT_EQ(CellsOf(database()).All(), before.All());
 }
 
+TEST_F(ArchiveTest, ThereIsNoStateFile) {
+  ExpectError({"archive", "t", "--before", "2015-01-01", "--to", Path("old"), "--resume", "f"}, 2,
+              "The same command continues");
+}
+
 TEST_F(ArchiveTest, RejectsWhatCannotWork) {
   Fill();
   const Cells before = CellsOf(database());

@@ -180,8 +180,19 @@ TEST_F(BenchTest, WrongFlagsAreUsageErrors) {
       {{"bench", "get", "--load", "maybe"}, "--load"},
       {{"bench", "get", "--distribution", "normal"}, "--distribution must be"},
       {{"bench", "get", "--theta", "1"}, "--theta"},
+      {{"bench", "get,ycsb-a", "--distribution", "uniform"}, "does not apply to ycsb-a"},
       {{"bench", "get", "--key-format", "k"}, "--key-format must be"}};
   for (const auto& [args, text] : wrong) ExpectError(args, 2, text);
+  EXPECT_EQ(
+      RunPlain({"bench", "ycsb-a", "--distribution", "zipfian", "--dry-run", "1"}).exit_status, 0);
+}
+
+TEST_F(BenchTest, OutputsAreCheckedBeforeTheRun) {
+  const std::string same = Path("same");
+  ExpectError(Small("get", {"--hgrm", same, "--hlog", same}), 1, "two outputs");
+  ExpectError(Small("get", {"--hgrm", Path("none/x")}), 1, "there is no directory");
+  ExpectError(Small("get", {"--hlog", Path("none/x")}), 1, "there is no directory");
+  EXPECT_FALSE(std::filesystem::exists(database()));
 }
 
 }  // namespace

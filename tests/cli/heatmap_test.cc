@@ -152,6 +152,30 @@ TEST_F(HeatMapCommandTest, BandsOfTheRowsOfADatabase) {
               "u");
 }
 
+TEST_F(HeatMapCommandTest, PrintsJsonBesideAFile) {
+  const CommandResult result =
+      RunPlain({"heatmap", HotTrace(), "--format", "json", "-o", Path("m.csv")});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(result.out)["table"], "t");
+  EXPECT_NE(Contents(Path("m.csv")), "");
+}
+
+TEST_F(HeatMapCommandTest, TablesOfAServerHaveFullNames) {
+  Output({"createtable", "t", "families=f"});
+  Output({"set", "t", "a", "f:q=v"});
+  Output({"set", "t", "b", "f:q=v"});
+  const std::string one = WriteFile("one.jsonl", Operation(0, "a", "p/i/t"));
+  const CommandResult map = RunPlain({"heatmap", one, "--db", database()});
+  EXPECT_TRUE(map.out.starts_with("t: 2 bands")) << map.out << map.err;
+  const std::string two =
+      WriteFile("two.jsonl", Operation(0, "a", "p/i/t") + Operation(1, "a", "p/j/t"));
+  const CommandResult maps = RunPlain({"heatmap", two});
+  EXPECT_TRUE(maps.out.starts_with("p/i/t: 1 band")) << maps.out;
+  EXPECT_NE(maps.out.find("\np/j/t: 1 band"), std::string::npos) << maps.out;
+  ExpectError({"heatmap", two, "--db", database()}, 1, "p/j/t of the traces have the same name");
+  EXPECT_EQ(RunPlain({"heatmap", two, "--db", database(), "--table", "p/j/t"}).exit_status, 0);
+}
+
 TEST_F(HeatMapCommandTest, SelectsAndSkips) {
   const std::string trace = WriteFile("sel.jsonl", Operation(0, "a") + Operation(50, "b") + "{}\n");
   const CommandResult result = RunPlain({"heatmap", trace, "--skip-bad", "--from",
@@ -212,11 +236,11 @@ TEST_F(HeatMapCommandTest, WrongUsageIsExitStatus2) {
   ExpectFailure({"heatmap", trace, "--follow", "-o", Path("m.png")}, 2, "--follow");
   ExpectFailure({"heatmap", Path("none.jsonl"), "--follow"}, 1, "none.jsonl");
   ExpectFailure({"heatmap", trace, "--from", "5", "--to", "5"}, 2, "--from must be before");
-  ExpectFailure({"heatmap", trace, "--format", "json", "-o", Path("m.csv")}, 2, "FILE.json");
   ExpectFailure({"heatmap", Path("none.jsonl")}, 1, "none.jsonl");
   ExpectFailure({"heatmap", trace, "--metric", "bytes"}, 1, "bytes");
   ExpectFailure({"heatmap", trace, "--table", "u"}, 1, "their tables are: t");
-  ExpectFailure({"heatmap", trace, "-o", Path("none/m.csv")}, 1, "none/m.csv");
+  ExpectFailure({"heatmap", Path("none.jsonl"), "-o", Path("none/m.csv")}, 1,
+                "there is no directory");
 }
 
 }  // namespace

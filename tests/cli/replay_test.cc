@@ -199,7 +199,22 @@ TEST_F(ReplayCommandTest, AWrongLineEndsWithAReport) {
   std::ostringstream text;
   text << std::ifstream(Path("report.json")).rdbuf();
   EXPECT_EQ(ReportOf({.out = text.str()}).ops["get"]["operations"], 1) << text.str();
-  EXPECT_TRUE(report.run.is_null());
+  EXPECT_FALSE(report.run.is_null()) << "--format json prints JSON beside a file, too";
+}
+
+TEST_F(ReplayCommandTest, ALongCallIsWrittenLate) {
+  std::string trace;
+  for (int i = 0; i < 60'000; ++i) trace += Operation(2, "get", R"("row":"a")");
+  const Report report = Replayed(trace + Operation(1, "scan", R"("limit":1)"));
+  EXPECT_EQ(report.ops.at("get")["operations"], 60'000);
+  EXPECT_EQ(report.ops.at("scan")["operations"], 1);
+}
+
+TEST_F(ReplayCommandTest, AWarmupOfTheWholeTraceIsNoted) {
+  const std::string trace = WriteFile("one.jsonl", Operation(1, "get", R"("row":"a")"));
+  const std::string note = "no operation was measured";
+  EXPECT_NE(Output({"replay", trace, "--warmup", "2"}).find(note), std::string::npos);
+  EXPECT_EQ(Output({"replay", trace}).find(note), std::string::npos);
 }
 
 TEST_F(ReplayCommandTest, TheTextIsForATerminal) {
@@ -290,6 +305,8 @@ TEST_F(ReplayCommandTest, OutputsHaveFilesOfTheirOwn) {
   ExpectError({"--trace", same, "replay", trace, "-o", same}, 1, "same.txt");
   ExpectError({"--trace", same, "replay", trace, "--hlog", same}, 1, "same.txt");
   EXPECT_FALSE(std::filesystem::exists(same));
+  for (const char* const flag : {"-o", "--hgrm", "--hlog"})
+    ExpectError({"replay", trace, flag, Path("none/x.txt")}, 1, "there is no directory");
 }
 
 TEST_F(ReplayCommandTest, TheReportIsAlsoAFile) {

@@ -27,7 +27,7 @@ namespace stele::cli {
 
 namespace {
 
-constexpr FlagSpec kArchiveFlags[] = {{"before"}, {"to"}, {"dry-run", false}};
+constexpr FlagSpec kArchiveFlags[] = {{"before"}, {"to"}, {"dry-run", false}, {"resume"}};
 
 struct ArchiveRequest {
   std::string table;
@@ -151,6 +151,10 @@ void PrintCounts(Session& session, const ArchiveRequest& request, const OldCellC
 absl::Status RunArchive(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kArchiveFlags));
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
+  if (flags.has("resume"))
+    return UsageError(
+        "archive has no --resume: it needs no state file. The same command continues after an "
+        "interruption");
   STELE_ASSIGN_OR_RETURN(ArchiveRequest request, ParseArchiveRequest(flags));
   request.as_json = as_json;
   STELE_RETURN_IF_ERROR(CheckDirectories(session.options().database, request.directory));

@@ -47,7 +47,7 @@ absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>&
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   if (flags.words().size() < 2) return WrongUsage("compare-designs");
   STELE_ASSIGN_OR_RETURN(CompareOptions options, ParseCompareOptions(flags));
-  STELE_ASSIGN_OR_RETURN(options.output_path, TakeReportFile(session, as_json));
+  STELE_ASSIGN_OR_RETURN(options.output_path, TakeReportFile(session));
   if (const auto path = flags.Find("estimate")) {
     STELE_ASSIGN_OR_RETURN(options.estimate, ReadEstimateFile(*path));
   }
@@ -59,6 +59,8 @@ absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>&
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(
       {options.output_path},
       {options.trace_path, options.keep_directory, flags.Get("estimate", "")}));
+  STELE_ASSIGN_OR_RETURN(const uint64_t bytes, DatabaseBytes(choices, options));
+  STELE_RETURN_IF_ERROR(WorkDirectory::CheckSpace(options.keep_directory, bytes));
   STELE_ASSIGN_OR_RETURN(CompareWorkload workload,
                          options.trace_path.empty()
                              ? MakeWorkload(choices, options, progress)

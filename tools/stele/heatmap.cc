@@ -122,8 +122,7 @@ absl::StatusOr<MapOutput> ParseMapOutput(Session& session, const Flags& flags) {
   if (output.ending.empty())
     return UsageError(fmt::format("-o {}: the file must end in .html, .png, .json, .csv or .txt",
                                   internal::Printable(output.path)));
-  if (output.as_json && output.ending != ".json")
-    return UsageError("--format json needs -o FILE.json, or no -o");
+  STELE_RETURN_IF_ERROR(CheckOutputDirectories({output.path}));
   return output;
 }
 
@@ -177,7 +176,7 @@ absl::Status WriteMaps(const std::vector<HeatMap>& maps, const std::vector<HeatM
 }
 
 void PrintMaps(Session& session, const std::vector<HeatMap>& maps, const MapOutput& output) {
-  if (output.as_json && output.path.empty()) {
+  if (output.as_json) {
     // One object, or a list of several.
     for (size_t i = 0; i < maps.size(); ++i) {
       if (maps.size() > 1) session.Print(i == 0 ? "[" : ",\n");
@@ -262,7 +261,8 @@ absl::Status RunHeatMap(Session& session, const std::vector<std::string>& args) 
   for (const std::string& path : input.trace_paths)
     if (path == "-") return UsageError("heatmap reads a trace twice: store it in a file first");
   if (const auto location = flags.Find("db")) session.SetDatabase(*location);
-  if (!session.options().database.empty()) {
+  // $STELE_DB may be a database of other tables.
+  if (session.options().has_database_flag) {
     STELE_ASSIGN_OR_RETURN(input.database, session.Open(Session::Access::kRead));
   }
   if (flags.has("follow")) {

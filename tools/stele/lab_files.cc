@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "base/status.h"
@@ -24,6 +25,34 @@ std::string DefaultStatePath(const std::string& database, std::string_view verb,
   std::string base = database;
   while (base.size() > 1 && base.ends_with('/')) base.pop_back();
   return fmt::format("{}.{}-{:016x}", base, verb, XXH3_64bits(named.data(), named.size()));
+}
+
+absl::Status CheckAreDifferent(const std::vector<std::string>& outputs) {
+  std::set<std::filesystem::path> places;
+  for (const std::string& output : outputs) {
+    if (output.empty()) continue;
+    std::error_code error;
+    std::filesystem::path place =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(output, error), error);
+    const auto type = std::filesystem::status(output, error).type();
+    const bool is_file = type == std::filesystem::file_type::regular ||
+                         type == std::filesystem::file_type::not_found;
+    if (is_file && !places.insert(std::move(place)).second)
+      return internal::InvalidArgument("{} is the file of two outputs: name another file",
+                                       internal::Printable(output));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOutputDirectories(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    if (!directory.empty() && !std::filesystem::is_directory(directory, error))
+      return internal::NotFound("{}: there is no directory {}", internal::Printable(path),
+                                internal::Printable(directory.string()));
+  }
+  return absl::OkStatus();
 }
 
 namespace {

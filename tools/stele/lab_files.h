@@ -17,6 +17,14 @@ namespace stele::cli {
 std::string DefaultStatePath(const std::string& database, std::string_view verb,
                              const std::string& input, const std::string& table);
 
+// Returns InvalidArgument if two of the outputs of a command are one file. A path that is "" is
+// ignored.
+absl::Status CheckAreDifferent(const std::vector<std::string>& outputs);
+
+// Returns NotFound if the directory of one of the files does not exist. Call it before work whose
+// result the files get. A path that is "" is ignored.
+absl::Status CheckOutputDirectories(const std::vector<std::string>& paths);
+
 // Writes a report; an older file is replaced.
 absl::Status WriteReport(const std::string& path, std::string_view text);
 

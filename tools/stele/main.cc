@@ -53,6 +53,7 @@ absl::Status TakeFlag(const std::vector<std::string>& args, size_t& index, Globa
   ++index;
   if (name == "db") {
     options.database = value;
+    options.has_database_flag = true;
   } else if (name == "o") {
     if (!options.output.empty()) return UsageError("flag -o is given twice");
     options.output = value;

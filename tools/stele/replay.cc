@@ -32,15 +32,6 @@ absl::Status WriteHistograms(const ReplayOptions& options, const ReplayResult& r
   return ReplaceFile(options.hlog_path, IntervalLog::Head() + result.intervals.Lines(""));
 }
 
-// Returns an error if two outputs have one path.
-absl::Status CheckAreDifferent(const std::vector<std::string>& outputs) {
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(
-        {outputs[i]}, std::vector<std::string>(outputs.begin(), outputs.begin() + i)));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
@@ -48,12 +39,13 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   if (flags.words().size() != 1) return WrongUsage("replay");
   STELE_ASSIGN_OR_RETURN(const ReplayOptions options, ParseReplayOptions(flags));
-  STELE_ASSIGN_OR_RETURN(const std::string report_path, TakeReportFile(session, as_json));
+  STELE_ASSIGN_OR_RETURN(const std::string report_path, TakeReportFile(session));
   const std::vector<std::string> outputs = {report_path, options.hgrm_path, options.hlog_path};
   STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(
       outputs, {options.trace_path, options.design_path, session.options().trace}));
   STELE_RETURN_IF_ERROR(CheckAreDifferent(outputs));
+  STELE_RETURN_IF_ERROR(CheckOutputDirectories(outputs));
   STELE_ASSIGN_OR_RETURN(
       const Database database,
       session.Open(options.writes == ReplayOptions::Writes::kSkip ? Session::Access::kRead

@@ -1,15 +1,12 @@
 #include "report_file.h"
 
-#include <filesystem>
-#include <system_error>
-
 #include "base/status.h"
 #include "io/output_path.h"
 #include "lab_files.h"
 
 namespace stele::cli {
 
-absl::StatusOr<std::string> TakeReportFile(Session& session, bool as_json) {
+absl::StatusOr<std::string> TakeReportFile(Session& session) {
   const std::string path = session.options().output;
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({path}, {session.options().trace}));
   session.SetOutput("");
@@ -17,25 +14,19 @@ absl::StatusOr<std::string> TakeReportFile(Session& session, bool as_json) {
   if (!path.ends_with(".html") && !path.ends_with(".json") && !path.ends_with(".txt"))
     return UsageError(
         fmt::format("-o {}: the file must end in .html, .json or .txt", internal::Printable(path)));
-  if (as_json && !path.ends_with(".json"))
-    return UsageError("--format json needs -o FILE.json, or no -o");
-  std::error_code error;
-  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
-  if (!directory.empty() && !std::filesystem::is_directory(directory, error))
-    return internal::NotFound("-o: there is no directory {}",
-                              internal::Printable(directory.string()));
+  STELE_RETURN_IF_ERROR(CheckOutputDirectories({path}));
   return path;
 }
 
 absl::Status WriteReportForms(Session& session, const std::string& path, bool as_json,
                               const ReportForms& forms) {
-  session.Print(as_json && path.empty() ? forms.json() : forms.text());
+  session.Print(as_json ? forms.json() : forms.text());
   if (path.empty()) return absl::OkStatus();
   const auto& form = path.ends_with(".html")   ? forms.page
                      : path.ends_with(".json") ? forms.json
                                                : forms.text;
   STELE_RETURN_IF_ERROR(ReplaceFile(path, form()));
-  session.Print(fmt::format("wrote {}\n", internal::Printable(path)));
+  if (!as_json) session.Print(fmt::format("wrote {}\n", internal::Printable(path)));
   return absl::OkStatus();
 }
 

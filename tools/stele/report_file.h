@@ -21,12 +21,12 @@ struct ReportForms {
 
 // Takes the file of -o, which may also come before the verb, from the session. The session prints
 // to standard output. Returns "" without -o.
-// Errors: usage errors for a file that does not end in .html, .json or .txt, and for --format json
-// with another one than .json; NotFound if its directory does not exist.
-absl::StatusOr<std::string> TakeReportFile(Session& session, bool as_json);
+// Errors: a usage error for a file that does not end in .html, .json or .txt; NotFound if its
+// directory does not exist.
+absl::StatusOr<std::string> TakeReportFile(Session& session);
 
-// Writes the form of the file's ending to the file, and prints the text. Without a file, prints the
-// text, or the JSON if `as_json`.
+// Prints the text, or the JSON if `as_json`. Also writes the form of the file's ending to the file,
+// if there is one.
 absl::Status WriteReportForms(Session& session, const std::string& path, bool as_json,
                               const ReportForms& forms);
 

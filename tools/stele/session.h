@@ -21,12 +21,13 @@ namespace stele::cli {
 enum class Format { kText, kTable, kJson, kJsonl, kCsv };
 
 struct GlobalOptions {
-  std::string database;           // --db, else $STELE_DB
-  std::string output;             // -o: a file instead of standard output
-  std::string trace;              // --trace: a new file, in which the operations are recorded
-  int64_t trace_sample = 1;       // --trace-sample: records one call in this many
-  int64_t wait_seconds = 10;      // --wait: how long to wait for the lock of the database
-  Format format = Format::kText;  // --format; kText: cbt's format
+  std::string database;            // --db, else $STELE_DB
+  bool has_database_flag = false;  // --db was given
+  std::string output;              // -o: a file instead of standard output
+  std::string trace;               // --trace: a new file, in which the operations are recorded
+  int64_t trace_sample = 1;        // --trace-sample: records one call in this many
+  int64_t wait_seconds = 10;       // --wait: how long to wait for the lock of the database
+  Format format = Format::kText;   // --format; kText: cbt's format
   // --on-damage: for verbs that only read.
   OnDamage on_damage = OnDamage::kRefuse;
 };
@@ -54,7 +55,10 @@ class Session {
   // Writes to this file, like -o before the verb. Must precede the first Print().
   void SetOutput(std::string path) { options_.output = std::move(path); }
   // Uses this database, like --db before the verb. Must precede Open().
-  void SetDatabase(std::string location) { options_.database = std::move(location); }
+  void SetDatabase(std::string location) {
+    options_.database = std::move(location);
+    options_.has_database_flag = true;
+  }
 
   // Opens the database of --db. kRead takes a shared lock and changes nothing. kExamine is kRead
   // with OnDamage::kReadAround. kWrite requires an existing database. kCreate creates it if

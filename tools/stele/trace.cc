@@ -1,4 +1,5 @@
 // tools/stele/trace.cc: the verb trace: shows, converts and draws traces.
+#include "arguments.h"
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
@@ -58,16 +59,24 @@ absl::Status PrintTrace(Session& session, const std::string& path, bool skips_ba
   return absl::OkStatus();
 }
 
+// Parses operations per second: "500/s" or "500".
+absl::StatusOr<Pace> ParseSynthRate(const std::string& text) {
+  const std::string_view ending = text.ends_with("/s") ? "/s" : "";
+  if (PositiveBefore(text, ending).has_value())
+    return Pace::Parse(ending.empty() ? text + "/s" : text);
+  return UsageError(fmt::format(
+      "trace synth: --rate must be operations per second such as 500 or 500/s, not \"{}\"",
+      internal::Printable(text)));
+}
+
 // Prints a logical trace of drawn operations.
 absl::Status PrintDrawn(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kSynthFlags));
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   if (as_json) return UsageError("trace synth always prints JSON lines");
   if (flags.words().empty()) return WrongUsage("trace");
-  STELE_ASSIGN_OR_RETURN(CompareOptions options, ParseCompareOptions(flags));
-  STELE_ASSIGN_OR_RETURN(const Pace pace, Pace::Parse(flags.Get("rate", "1000/s")));
-  if (!pace.is_open_loop())
-    return UsageError("trace synth: --rate must be operations per second such as 500/s");
+  STELE_ASSIGN_OR_RETURN(const Pace pace, ParseSynthRate(flags.Get("rate", "1000/s")));
+  STELE_ASSIGN_OR_RETURN(CompareOptions options, ParseCompareOptions(flags, Pace::Max()));
   options.output_path = session.options().output;
   STELE_ASSIGN_OR_RETURN(const auto designs, LoadDesigns(options));
   PhaseProgress bar;

@@ -84,6 +84,7 @@ class HeatMap {
   };
   struct Parts {
     std::string table = {};
+    std::string title = {};    // the table for people; "": the part of `table` after the last "/"
     int64_t start_micros = 0;  // of the first step
     int64_t step_micros = 1'000'000;
     uint64_t steps = 1;
@@ -102,6 +103,7 @@ class HeatMap {
   //   InvalidArgument    a wrong option; a wrong line; more than 1,000 tables; more than 4,000,000
   //                      cells in all maps
   //   NotFound           a trace, or the table, is missing; the traces have no operation
+  //   FailedPrecondition two tables of a server's trace have one name in a remote database
   //   errors of the file system and of the database
   [[nodiscard]] static absl::StatusOr<HeatMaps> Build(const HeatMapInput& input,
                                                       const HeatMapOptions& options = {});

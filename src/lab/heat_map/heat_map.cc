@@ -77,7 +77,8 @@ class HeatMapRun {
       return absl::OkStatus();
     }));
     HeatMaps maps = {.skipped_lines = reader_.skipped()};
-    for (const auto& map : maps_) maps.maps.push_back(map->Finish(keys_per_known_key_));
+    for (const auto& map : maps_)
+      maps.maps.push_back(map->Finish(TitleOf(*map), keys_per_known_key_));
     std::sort(maps.maps.begin(), maps.maps.end(),
               [](const auto& a, const auto& b) { return a.parts().table < b.parts().table; });
     return maps;
@@ -149,9 +150,40 @@ class HeatMapRun {
     return absl::OkStatus();
   }
 
+  // Returns a map whose table has the same name in another instance, or null.
+  const TableMap* WithSameName(const TableMap& map) const {
+    const size_t slash = map.table().rfind('/');
+    const std::string name = map.table().substr(slash == std::string::npos ? 0 : slash + 1);
+    for (const auto& other : maps_) {
+      const bool is_same = other->table() == name || other->table().ends_with("/" + name);
+      if (other.get() != &map && is_same) return other.get();
+    }
+    return nullptr;
+  }
+
+  std::string TitleOf(const TableMap& map) const {
+    return WithSameName(map) == nullptr ? "" : map.table();
+  }
+
+  // Opens the table of a map. A server's trace has the table PROJECT/INSTANCE/T for the table T of
+  // a remote database.
+  absl::StatusOr<Table> OpenTableOf(const TableMap& map) const {
+    absl::StatusOr<Table> table = input_.database->OpenTable(map.table());
+    const size_t slash = map.table().rfind('/');
+    if (table.ok() || slash == std::string::npos) return table;
+    const bool is_missing = table.status().code() == absl::StatusCode::kNotFound;
+    if (!is_missing && table.status().code() != absl::StatusCode::kInvalidArgument) return table;
+    if (const TableMap* const other = WithSameName(map))
+      return internal::FailedPrecondition(
+          "the tables {} and {} of the traces have the same name in this database; choose one",
+          internal::Printable(map.table()), internal::Printable(other->table()));
+    absl::StatusOr<Table> plain = input_.database->OpenTable(map.table().substr(slash + 1));
+    return plain.ok() || !is_missing ? plain : table;
+  }
+
   absl::Status ReadDatabase() {
     for (const auto& map : maps_) {
-      STELE_ASSIGN_OR_RETURN(const Table table, input_.database->OpenTable(map->table()));
+      STELE_ASSIGN_OR_RETURN(const Table table, OpenTableOf(*map));
       STELE_ASSIGN_OR_RETURN(std::vector<TabletLoad> tablets, TabletsOf(table));
       map->SetTablets(std::move(tablets));
       RowReader rows = table.ReadRows(RowSet(RowRange::All()),

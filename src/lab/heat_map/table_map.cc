@@ -104,9 +104,10 @@ void TableMap::Count(const TraceRecord& record) {
   }
 }
 
-HeatMap TableMap::Finish(uint64_t keys_per_known_key) {
+HeatMap TableMap::Finish(std::string title, uint64_t keys_per_known_key) {
   cells_->Finish();
   HeatMap::Parts parts = {.table = table_,
+                          .title = std::move(title),
                           .start_micros = steps_.start,
                           .step_micros = steps_.width,
                           .steps = steps_.count,

@@ -47,7 +47,7 @@ class TableMap {
   void AllocateCells() { cells_.emplace(bands_->size(), steps_.count, metrics_); }
   // The second pass.
   void Count(const TraceRecord& record);
-  stele::lab::HeatMap Finish(uint64_t keys_per_known_key);
+  stele::lab::HeatMap Finish(std::string title, uint64_t keys_per_known_key);
 
  private:
   size_t TabletOf(std::string_view row) const;

@@ -192,7 +192,8 @@ namespace lab {
 std::string HeatMap::ToText(HeatMetric metric, TextStyle style) const {
   // A server records the full name of a table: its last part identifies it for people.
   const std::string_view table = parts_.table;
-  const std::string name = internal::lab::ShownText(table.substr(table.rfind('/') + 1));
+  const std::string name = internal::lab::ShownText(
+      parts_.title.empty() ? table.substr(table.rfind('/') + 1) : parts_.title);
   std::string out = fmt::format(
       "{}: {} x {} of {}, {}\n", name, internal::lab::Counted(parts_.bands.size(), "band"),
       internal::lab::Counted(parts_.steps, "step"), internal::lab::WidthText(parts_.step_micros),

@@ -8,6 +8,7 @@
 #include "bench/table.h"
 #include "command.h"
 #include "key_bytes.h"
+#include "lab_files.h"
 #include "location.h"
 
 namespace stele::cli {
@@ -93,7 +94,10 @@ absl::Status RunQueries(Session& session, BenchOptions options) {
 absl::Status RunBench(Session& session, const std::vector<std::string>& args) {
   if (args.empty()) return WrongUsage("bench");
   STELE_ASSIGN_OR_RETURN(BenchOptions options, ParseBenchOptions(args));
-  STELE_RETURN_IF_ERROR(session.CheckOutputs(OutputPaths(options, session.options().output)));
+  const std::vector<std::string> outputs = OutputPaths(options, session.options().output);
+  STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
+  STELE_RETURN_IF_ERROR(CheckAreDifferent(outputs));
+  STELE_RETURN_IF_ERROR(CheckOutputDirectories(outputs));
   if (!options.design_path.empty()) return RunQueries(session, std::move(options));
   if (options.dry_run.has_value()) return PrintOperations(session, options);
   STELE_ASSIGN_OR_RETURN(Database database, session.Open(Session::Access::kCreate));

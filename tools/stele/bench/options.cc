@@ -152,6 +152,20 @@ absl::StatusOr<double> ParseRate(std::string_view text) {
                   internal::Printable(text)));
 }
 
+// The workloads of YCSB have distributions of their own.
+absl::Status CheckDistribution(const BenchOptions& options) {
+  for (const Workload* const workload : options.workloads) {
+    if (!workload->distribution.has_value() ||
+        *workload->distribution == options.operations.distribution.kind)
+      continue;
+    return UsageError(
+        fmt::format("bench: --distribution does not apply to {}, which has a distribution of its "
+                    "own: leave one of them out",
+                    workload->name));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ParseTexts(const CLI::App& app, const Texts& texts, BenchOptions* options) {
   auto keys = KeyFormat::Parse(texts.key_format);
   if (!keys.ok()) return UsageError(internal::ToStd(keys.status().message()));
@@ -177,7 +191,9 @@ absl::Status ParseTexts(const CLI::App& app, const Texts& texts, BenchOptions* o
     STELE_ASSIGN_OR_RETURN(options->rate, ParseRate(texts.rate));
   }
   STELE_RETURN_IF_ERROR(ParseDesignFlags(app, texts, options));
-  return options->design_path.empty() ? ParseWorkloads(texts.workloads, options) : absl::OkStatus();
+  if (!options->design_path.empty()) return absl::OkStatus();
+  STELE_RETURN_IF_ERROR(ParseWorkloads(texts.workloads, options));
+  return app.count("--distribution") > 0 ? CheckDistribution(*options) : absl::OkStatus();
 }
 
 }  // namespace

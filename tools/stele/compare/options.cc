@@ -25,12 +25,17 @@ absl::Status ParseCaches(std::string_view text, CompareOptions* options) {
 }  // namespace
 
 absl::StatusOr<CompareOptions> ParseCompareOptions(const Flags& flags) {
+  STELE_ASSIGN_OR_RETURN(const Pace pace, Pace::Parse(flags.Get("rate", "max")));
+  return ParseCompareOptions(flags, pace);
+}
+
+absl::StatusOr<CompareOptions> ParseCompareOptions(const Flags& flags, const Pace& pace) {
   CompareOptions options{.design_paths = flags.words(),
                          .table = flags.Get("table", ""),
                          .allows_duplicates = flags.has("allow-duplicates"),
                          .keep_directory = flags.Get("keep", "")};
   options.trace_path = flags.Get("trace", "");
-  STELE_ASSIGN_OR_RETURN(options.pace, Pace::Parse(flags.Get("rate", "max")));
+  options.pace = pace;
   if (options.pace.needs_times() && options.trace_path.empty())
     return UsageError("--rate needs --trace for recorded times; N/s needs none");
   STELE_RETURN_IF_ERROR(ParseCaches(flags.Get("cache", "warm"), &options));

@@ -45,5 +45,7 @@ struct CompareOptions {
 
 // Errors: usage errors for unknown or repeated flags and wrong values.
 absl::StatusOr<CompareOptions> ParseCompareOptions(const Flags& flags);
+// The same, without --rate.
+absl::StatusOr<CompareOptions> ParseCompareOptions(const Flags& flags, const Pace& pace);
 
 }  // namespace stele::cli

@@ -48,10 +48,10 @@ Json ToJson(const QueryResult& query, const CompareQuery& of) {
 }
 
 Json ToJson(const LatencyFigures& latency) {
-  return {{"p50", RoundedMicros(latency.p50.median)},
-          {"p99", RoundedMicros(latency.p99.median)},
-          {"max", Micros(latency.all_rounds.Max())},
-          {"histogram", latency.all_rounds.Encoded()}};
+  Json json = HistogramJson(latency.all_rounds);
+  json["p50"] = RoundedMicros(latency.p50.median);
+  json["p99"] = RoundedMicros(latency.p99.median);
+  return json;
 }
 
 // Adds the measurements to a design and its queries.

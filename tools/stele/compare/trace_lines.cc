@@ -1,7 +1,9 @@
 #include "compare/trace_lines.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "keys/utf8.h"
 #include "lab/values/base64.h"
 
 namespace stele::cli {
@@ -15,23 +17,39 @@ std::string Base64(std::string_view bytes) {
   return text;
 }
 
+// Adds the bytes as text, or, if they are not UTF-8, in base64 under NAME_base64.
+void AddKey(const std::string& name, const std::string& bytes, Json* line) {
+  if (internal::FirstNotUtf8(bytes).has_value()) {
+    (*line)[name + "_base64"] = Base64(bytes);
+  } else {
+    (*line)[name] = bytes;
+  }
+}
+
+void AddKeys(const std::vector<std::string>& keys, Json* line) {
+  const bool is_text = std::none_of(keys.begin(), keys.end(), [](const std::string& key) {
+    return internal::FirstNotUtf8(key).has_value();
+  });
+  Json& list = (*line)[is_text ? "keys" : "keys_base64"] = Json::array();
+  for (const std::string& key : keys) list.push_back(is_text ? key : Base64(key));
+}
+
 void AddRows(const RowSet& rows, Json* line) {
   Json& json = *line;
   if (rows.ranges().empty()) {
     if (rows.row_keys().size() == 1) {
       json["op"] = "get";
-      json["row_base64"] = Base64(rows.row_keys()[0]);
+      AddKey("row", rows.row_keys()[0], line);
       return;
     }
     json["op"] = "mget";
-    json["keys_base64"] = Json::array();
-    for (const std::string& key : rows.row_keys()) json["keys_base64"].push_back(Base64(key));
+    AddKeys(rows.row_keys(), line);
     return;
   }
   json["op"] = "scan";
   const auto [start, end] = BoundsOf(rows.ranges()[0]);  // a query has one range
-  if (!start.empty()) json["start_base64"] = Base64(start);
-  if (!end.empty()) json["end_base64"] = Base64(end);
+  if (!start.empty()) AddKey("start", start, line);
+  if (!end.empty()) AddKey("end", end, line);
 }
 
 void AddNumbers(const lab::ReadRequest& request, const OperationResult& result, Json* line) {
@@ -65,15 +83,14 @@ std::string TraceLines(const std::string& table, const PreparedOperation& operat
   };
   if (operation.write.has_value()) {
     Json line = head();
-    line["row_base64"] = Base64(operation.write->row_key());
+    AddKey("row", std::string(operation.write->row_key()), &line);
     add(line);
   }
   for (const lab::ReadRequest& request : operation.reads) {
     Json line = head();
     AddRows(request.rows, &line);
     if (&request == &operation.reads[0]) AddNumbers(request, result, &line);
-    if (line["op"] == "scan" && !result.last_row.empty())
-      line["last_base64"] = Base64(result.last_row);
+    if (line["op"] == "scan" && !result.last_row.empty()) AddKey("last", result.last_row, &line);
     add(line);
   }
   return lines;

@@ -88,6 +88,21 @@ class TemporaryWorkDirectory : public WorkDirectory {
 
 }  // namespace
 
+absl::Status WorkDirectory::CheckSpace(const std::string& keep, uint64_t bytes) {
+  constexpr uint64_t kMegabyteBytes = 1'000'000;
+  std::error_code error;
+  std::filesystem::path directory = std::filesystem::absolute(keep, error).parent_path();
+  if (keep.empty()) directory = std::filesystem::temp_directory_path(error);
+  const std::filesystem::space_info space = std::filesystem::space(directory, error);
+  // Make() reports a wrong directory.
+  if (error || space.available >= bytes) return absl::OkStatus();
+  return internal::ResourceExhausted(
+      "the databases need about {} MB in {}, which has {} MB free: free space, set TMPDIR, or use "
+      "--keep on another disk, or --limit",
+      bytes / kMegabyteBytes, internal::Printable(directory.string()),
+      space.available / kMegabyteBytes);
+}
+
 absl::StatusOr<std::unique_ptr<WorkDirectory>> WorkDirectory::Make(const std::string& keep) {
   std::error_code error;
   if (!keep.empty()) {

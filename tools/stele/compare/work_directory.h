@@ -7,9 +7,11 @@
 // Threads:   confined to one thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace stele::cli {
@@ -18,6 +20,8 @@ class WorkDirectory {
  public:
   // Creates the directory `keep`, or for "" a temporary one.
   static absl::StatusOr<std::unique_ptr<WorkDirectory>> Make(const std::string& keep);
+  // Returns ResourceExhausted if the file system of this directory has less free space.
+  static absl::Status CheckSpace(const std::string& keep, uint64_t bytes);
   virtual ~WorkDirectory() = default;
 
   virtual const std::string& path() const = 0;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/status.h"
 #include "bench/random.h"
 #include "key_bytes.h"
 #include "lab/load/query_inputs.h"
+#include "lab/records/record_input.h"
 #include "session.h"
 #include "stele/lab/load.h"
 
@@ -155,6 +157,30 @@ absl::StatusOr<std::string> WrittenInputOf(const std::vector<DesignTableChoice>&
         input.empty() ? "reads" : "writes " + input, choice.name);
   }
   return first;
+}
+
+absl::StatusOr<uint64_t> DatabaseBytes(const std::vector<DesignTableChoice>& designs,
+                                       const CompareOptions& options) {
+  constexpr uint64_t kDatabaseBytesMin = 20'000'000;
+  uint64_t sum = 0;
+  for (const DesignTableChoice& choice : designs) {
+    uint64_t bytes = 0;
+    const std::vector<std::string> queries = choice.design.queries(choice.table);
+    if (options.records_max == 0 && !queries.empty()) {
+      STELE_ASSIGN_OR_RETURN(const QueryInputs query,
+                             QueryInputs::Find(choice.design, choice.table, queries[0]));
+      std::set<std::string> inputs;
+      for (const auto& row : query.table().rows) inputs.insert(row.input);
+      for (const auto& input : query.model().inputs) {
+        if (!inputs.contains(input.name)) continue;
+        STELE_ASSIGN_OR_RETURN(const auto files, internal::lab::RecordInput::FindOf(
+                                                     query.model(), input, options.inputs));
+        bytes += 2 * files.stored_bytes();
+      }
+    }
+    sum += std::max(bytes, kDatabaseBytesMin);
+  }
+  return sum;
 }
 
 absl::StatusOr<CompareWorkload> MakeWorkload(const std::vector<DesignTableChoice>& designs,

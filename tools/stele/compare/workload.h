@@ -63,6 +63,12 @@ struct CompareWorkload {
 absl::StatusOr<std::string> WrittenInputOf(const std::vector<DesignTableChoice>& designs,
                                            const std::string& query);
 
+// Returns the bytes of the databases of all designs, as docs/lab/compare.md estimates them: for
+// each twice the size of its table's input files, and at least 20 MB. With --limit, only the
+// latter. Errors: those of Design and of the files.
+absl::StatusOr<uint64_t> DatabaseBytes(const std::vector<DesignTableChoice>& designs,
+                                       const CompareOptions& options);
+
 // Reads the records, and draws the operations.
 // Errors: InvalidArgument if a query has no record that all designs can use, or reads in one design
 // and writes in another, or if the output would replace a file that is read; those of the files.

@@ -92,6 +92,8 @@ ReplayReport MakeReplayReport(const ReplayOptions& options, const ReplayResult& 
   report.notes =
       fmt::format("{:.3f} s, {:.3f} s of CPU\n", SecondsOf(result.time), result.cpu_seconds);
   report.notes += LoopText(options, result, all);
+  if (all.counts.operations == 0 && !WarmupText(options).empty())
+    report.notes += "no operation was measured: the warm-up did not end before the trace\n";
   for (const auto& [why, count] : result.skipped)
     report.notes += fmt::format("not replayed: {} ({})\n", count, why);
   for (const auto& [code, count] : result.errors)
