@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                  ? static_cast<double>(record.keys.size())
                  : 1;
   }
-  const HeatMap built = map.Finish(1);
+  const HeatMap built = map.Finish("t", 1);
   STELE_CHECK(built.Sum(HeatMetric::kOps) >= least);
   STELE_CHECK(built.Sum(HeatMetric::kReads) + built.Sum(HeatMetric::kWrites) ==
               built.Sum(HeatMetric::kOps));
