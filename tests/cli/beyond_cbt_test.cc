@@ -167,7 +167,7 @@ TEST_F(BeyondCbtTest, DropRowRange) {
   EXPECT_EQ(Output({"droprowrange", "t", "start=b", "end=d"}), "");
   EXPECT_EQ(Output({"read", "t", "keys-only=true", "--format", "csv"}),
             "row,family,qualifier,timestamp,value\na,f,q,3000,\na,f,q,2000,\na,g,x,1000,\n");
-  ExpectError({"droprowrange", "t", "prefix="}, 1, "Dropping row range");
+  ExpectError({"droprowrange", "t", "prefix="}, 2, "deleteallrows");
 }
 
 TEST_F(BeyondCbtTest, CompactDropsWhatThePolicyCollects) {

@@ -373,11 +373,6 @@ TEST_F(TroubleTest, AnOutputKeepsThePermissionsAndTheLinkOfTheOldFile) {
   ExpectError({"-o", target, "-o", target, "count", "t"}, 2, "-o is given twice");
 }
 
-TEST_F(TroubleTest, AllRowsAreNotDroppedByAnEmptyPrefix) {
-  Output({"createtable", "t", "families=f"});
-  ExpectError({"droprowrange", "t", "prefix="}, 2, "deleteallrows");
-}
-
 TEST_F(TroubleTest, AFileInUtf16IsRecognized) {
   Output({"createtable", "t", "families=f"});
   for (const std::string& mark : {std::string("\xff\xfe"), std::string("\xfe\xff")}) {
