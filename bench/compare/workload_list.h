@@ -51,7 +51,8 @@ enum class Preparation : uint8_t {
   kRandomRows,  // the rows, written one by one in random order
   // The projected family, in a separate database. Nothing for an engine with column families.
   kOwnKeyspace,
-  kUnclosed,  // the same, not flushed; the process ended without closing the database
+  // The rows in random order, not flushed. The process ended without closing the database.
+  kUnclosed,
 };
 
 struct Workload {

@@ -151,8 +151,9 @@ class Database {
   // FailedPrecondition, and open bulk loads are discarded. Without Close(), the destructor of the
   // last handle closes the database and ignores errors.
   // Errors: FailedPrecondition after an earlier failed sync, or the error of this one: writes
-  // acknowledged since the last successful sync may not survive power loss. A repeated Close()
-  // returns the same status.
+  // acknowledged since the last successful sync may not survive power loss. If the disk is too full
+  // for the records that mark a clean close, but the log was synced, Close() returns OK. A repeated
+  // Close() returns the same status.
   [[nodiscard]] absl::Status Close();
 
  private:

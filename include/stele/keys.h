@@ -111,7 +111,8 @@ enum class TimeUnit : uint8_t { kSeconds, kMillis, kMicros };
 //
 // The constructor starts the scans one after the other, each at its own commit. Set
 // options.snapshot to read one state of the table. options.reverse and options.limit apply to the
-// merged rows. Lifetime: move-only. Keeps the database open. row() is valid until the next Next().
+// merged rows.
+// Lifetime: move-only. Keeps the database open. row() is valid until the next Next().
 class SaltedReader {
  public:
   // `range` is a range of keys without buckets. Wrong arguments are reported by status().

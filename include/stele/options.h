@@ -177,8 +177,7 @@ struct WriteOptions {
   std::function<absl::Status(uint64_t bytes)> reserve_large_value = nullptr;
 
   // A text that a trace records with this operation (Database::StartTrace), such as the name of the
-  // query. At most 32 bytes. A scan (Table::ReadRows) whose tag begins with "stele:" is not
-  // recorded: these are reads by Stele itself.
+  // query. At most 32 bytes.
   std::string tag = {};
 };
 
@@ -227,7 +226,8 @@ struct ReadOptions {
   std::function<absl::Status(uint64_t bytes)> reserve_large_value = nullptr;
 
   // A text that a trace records with this operation (Database::StartTrace), such as the name of the
-  // query. At most 32 bytes.
+  // query. At most 32 bytes. A scan (Table::ReadRows) whose tag begins with "stele:" is not
+  // recorded: these are reads by Stele itself.
   std::string tag = {};
 };
 

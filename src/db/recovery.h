@@ -39,10 +39,10 @@ absl::StatusOr<ReplayedLog> ReplayLog(Storage& storage, const LogReadOptions& op
 // memtables fit in memory with the cache's minimum.
 absl::Status ReplayRest(Storage& storage, LogReadOptions options, const ReplayedLog& replayed);
 
-// Releases old segments after flushing their data, if there are several, or three on a full disk.
-// Every session begins a new segment, and only an install releases segments, so many short sessions
-// would leave many of them.
-// Background work retries failures. Called before its threads start.
+// Releases old segments after flushing their data, if there are more than eight, or more than three
+// on a full disk. Every session begins a new segment, and only an install releases segments, so
+// many short sessions would leave many of them. Background work retries failures. Called before its
+// threads start.
 void ShortenLog(Storage& storage);
 
 }  // namespace stele::internal

@@ -21,7 +21,8 @@
 // Errors:    DataLoss with file and offset for corruption; FailedPrecondition for a directory that
 //            is not a database; Unimplemented for another format version or an unknown
 //            incompatible feature.
-// Threads:   one thread at a time (the installer), except synced_end().
+// Threads:   one thread at a time (the installer), except synced_end() and
+//            snapshot_bytes().
 #pragma once
 
 #include <cstdint>
@@ -127,8 +128,8 @@ class ManifestLog {
   // Sets the source of numbers for new manifests; only Append calls it. Without it the number comes
   // from the Version.
   void SetFileNumberSource(std::function<uint64_t()> next_file_number);
-  // Append calls it. While it returns true, the manifest is replaced when it is a quarter of the
-  // usual size.
+  // Append calls it. While it returns true, the manifest is replaced at
+  // max(bytes_min / 4, 2 * bytes of its snapshot).
   void SetSpaceIsScarce(std::function<bool()> space_is_scarce);
 
  private:

@@ -32,7 +32,7 @@ struct EngineSizes {
   // Disk space kept for the time when the disk is full (io/space_reserve.h); 0: none.
   uint64_t reserve_bytes = 0;
   // Disk space that stays free for the next Open, which creates a log segment and may append to the
-  // manifest. WriteGate adds the size of a manifest.
+  // manifest. WriteGate adds the size of two manifests.
   uint64_t open_bytes = 0;
   uint32_t row_group_bytes = 32 << 10;
   // A tablet with more bytes in files is split. A major compaction of a tablet temporarily needs

@@ -237,7 +237,7 @@ TEST_F(TroubleTest, NamesCannotSteerATerminal) {
   for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
 }
 
-// What is printed can be typed: every verb reads and writes the same escapes.
+// Printed text can be typed again: every verb reads and writes the same escapes.
 TEST_F(TroubleTest, AnyByteCanBeNamedInAKey) {
   Output({"createtable", "t", "families=f", "splits=\\x00\\x80,m"});
   const std::string line =

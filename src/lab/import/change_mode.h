@@ -2,7 +2,8 @@
 // import. The newest change of a row wins.
 //
 // Errors:    those of ImportMode.
-// Memory:    KeyHashes::kMemoryBytes, and about 200 bytes per change of a row with several.
+// Memory:    KeyHashes::kMemoryBytes. A row with several changes takes about 300 bytes, and 40 per
+//            change.
 // Threads:   confined to one thread.
 #pragma once
 

@@ -47,8 +47,8 @@ class LoadCheck {
   // Adds the row that a record becomes in a table.
   absl::Status AddRow(const LoadPosition& position, const DesignTable& table, const MappedRow& row);
   void AddRecord(uint64_t table) { ++counts_[table].records; }
-  // Adds a record that is wrong for a table. Lists it with `text`, which has file and line; "":
-  // not.
+  // Adds a record that is wrong for a table. Lists it with `text`, which has file and line. An
+  // empty text is not listed.
   absl::Status AddBad(const LoadPosition& position, std::string text);
   // Counts duplicates, and the rows and cells of the records that are not left out. `name` returns
   // "FILE:LINE" of a record.
