@@ -24,7 +24,8 @@ constexpr std::chrono::milliseconds kLate(1);
 // What one thread measured.
 struct Measured {
   ReplayResult result;
-  std::optional<SteadyClock::time_point> begin;  // of the first operation that counts
+  // When the first operation that counts was due.
+  std::optional<SteadyClock::time_point> begin;
   SteadyClock::time_point end;
 };
 
@@ -57,7 +58,7 @@ class ReplayWorker {
     const SteadyClock::time_point end = SteadyClock::now();
     const SteadyClock::time_point due = options_.pace.is_open_loop() ? operation.due : begin;
     if (operation.number < options_.warmup_operations || due < start_ + options_.warmup) return;
-    if (!measured_.begin.has_value()) measured_.begin = begin;
+    if (!measured_.begin.has_value()) measured_.begin = due;
     measured_.end = end;
     measured_.result.lag = begin - due;
     if (!status.ok()) {

@@ -36,11 +36,12 @@ struct ReplayPart {
 struct ReplayResult {
   uint64_t sample = 1;                           // the trace records 1 in `sample` operations
   std::map<std::string_view, ReplayPart> parts;  // by ReplayOperation::name
-  std::chrono::nanoseconds time{0};              // without the warm-up
-  std::chrono::nanoseconds scheduled{0};         // from the first time to the last one; open loop
-  std::chrono::nanoseconds lag{0};               // of the thread that was latest at its end
-  double cpu_seconds = 0;                        // of this process, with the warm-up
-  std::map<std::string, uint64_t> errors;        // by the name of the code
+  // From the time at which the first operation was due, without the warm-up.
+  std::chrono::nanoseconds time{0};
+  std::chrono::nanoseconds scheduled{0};   // from the first time to the last one; open loop
+  std::chrono::nanoseconds lag{0};         // of the thread that was latest at its end
+  double cpu_seconds = 0;                  // of this process, with the warm-up
+  std::map<std::string, uint64_t> errors;  // by the name of the code
   std::string first_error;
   std::map<std::string_view, uint64_t> skipped;  // by the reason
   uint64_t skipped_lines = 0;                    // wrong lines of the trace
