@@ -223,9 +223,8 @@ absl::StatusOr<KeyRange> CompactTablet(const Parts& parts, uint32_t table_id,
                          parts.scheduler->ClaimTablet(table_id, row_key, stop));
   absl::Status status;
   do {
-    const int64_t now = parts.clock->CollectionTime();
-    std::shared_ptr<const ReadView> view = parts.state->view();
-    const TableView* table = view->Find(table_id);
+    const TimedView taken = TakeTimedView(*parts.state, parts.clock, table_id);
+    const TableView* table = taken.view->Find(table_id);
     if (table == nullptr) {
       status = NotFound("the table was deleted");
       break;
@@ -241,9 +240,8 @@ absl::StatusOr<KeyRange> CompactTablet(const Parts& parts, uint32_t table_id,
         .subcompactions = {{.tablet = range, .input_begin = 0, .input_end = stack_size}},
         .split_row = "",
         .reason = "asked for",
-        .now = now};
-    view = JobView(*view, pick);
-    status = parts.jobs->RunPick(view, pick, stop);
+        .now = taken.now};
+    status = parts.jobs->RunPick(JobView(*taken.view, pick), pick, stop);
   } while (status.code() == absl::StatusCode::kAborted);  // its inputs were replaced
   parts.scheduler->ReleaseTablet({table_id, range.start}, stop);
   STELE_RETURN_IF_ERROR(status);

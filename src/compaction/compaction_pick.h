@@ -62,8 +62,8 @@ struct CompactionPick {
   std::string reason;         // one line for events and dumps
   uint64_t output_bytes = 0;  // a lower estimate of the bytes that the job writes
   bool reclaims = false;      // it frees dead bytes; output_bytes leaves them out
-  // The database clock, read before the schema. So a GC rule that changes later is never applied at
-  // an earlier time.
+  // The database clock at a time when the schema of the pick was in force, read after the view was
+  // taken. So no GC rule is applied at a time before the rule or the cells existed.
   int64_t now = 0;
 };
 

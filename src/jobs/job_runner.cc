@@ -34,8 +34,8 @@ bool HasNoFiles(const TableState& state) {
 }
 
 // A job may install its result after the schema changed. The versions that it dropped were garbage
-// under an earlier rule, since it reads the time before the schema. Ids of families are never
-// reused (engine rules 6 and 10).
+// under the earlier rule, which was in force at the job's time. Ids of families are never reused
+// (engine rules 6 and 10).
 absl::StatusOr<const TableState*> FindTable(const Parts& parts, const Version& version,
                                             const TableDefinition& definition) {
   const auto it = version.tables.find(definition.id);
@@ -311,22 +311,35 @@ absl::Status Compact(const Parts& parts, const ReadView& view, const CompactionP
 
 }  // namespace
 
+TimedView TakeTimedView(const EngineState& state, DatabaseClock* clock, uint32_t table_id) {
+  const auto epoch = [table_id](const ReadView& view) -> std::optional<uint64_t> {
+    const TableView* table = view.Find(table_id);
+    return table == nullptr ? std::nullopt : std::optional(table->state->definition->epoch);
+  };
+  TimedView taken{.view = state.view()};
+  while (true) {
+    taken.now = clock->CollectionTime();
+    std::shared_ptr<const ReadView> later = state.view();
+    if (epoch(*later) == epoch(*taken.view)) return taken;
+    taken.view = std::move(later);  // the schema changed, perhaps before the time was read
+  }
+}
+
 absl::Status JobRunner::FlushOldestMemtable(uint32_t table_id, const std::atomic<bool>* stop) {
   const Parts& parts = parts_;
   const std::optional<FrozenMemtable> oldest = parts.state->OldestFrozen(table_id);
   if (!oldest) return absl::OkStatus();
   const FrozenMemtable& frozen = *oldest;
-  // Before the schema is read, so that a rule that changes later is never applied at an earlier
-  // time.
-  const int64_t now = parts.clock->CollectionTime();
   std::shared_ptr<const TableState> table_state;
+  int64_t now = 0;
   uint64_t newer_since = UINT64_MAX;
   {
     // Destroyed before the file is written, since it keeps other memtables.
-    const std::shared_ptr<const ReadView> view = parts.state->view();
-    const TableView* table = view->Find(table_id);
+    const TimedView taken = TakeTimedView(*parts.state, parts.clock, table_id);
+    const TableView* table = taken.view->Find(table_id);
     if (table == nullptr) return absl::OkStatus();
     table_state = table->state;
+    now = taken.now;
     newer_since = OldestCommitInMemtables(*table, frozen.memtable.get());
   }
   const auto start = std::chrono::steady_clock::now();

@@ -57,6 +57,14 @@ struct JobCounters {
 // A long job must not keep memtables and other files alive.
 std::shared_ptr<const ReadView> JobView(const ReadView& view, const CompactionPick& pick);
 
+// A view, and a time at which the table's schema in it was in force. A job takes both together: the
+// clock may go back, and the GC rules may change, between two calls.
+struct TimedView {
+  std::shared_ptr<const ReadView> view;
+  int64_t now = 0;  // the collection time, read after the view was taken
+};
+TimedView TakeTimedView(const EngineState& state, DatabaseClock* clock, uint32_t table_id);
+
 class JobRunner {
  public:
   // All parts must outlive it.

@@ -151,8 +151,6 @@ JobScheduler::Next JobScheduler::TakeNext(Lane lane, bool wait) {
   Next next;
   bool picking = false;
   while (true) {
-    // The caller's clock may do anything, so no lock is held.
-    const int64_t now = parts_.clock->CollectionTime();
     PickState pick_state;
     {
       MutexLock lock(state_.mutex());
@@ -163,8 +161,9 @@ JobScheduler::Next JobScheduler::TakeNext(Lane lane, bool wait) {
         EndPickLocked();
         return next;
       }
-      if (lane != Lane::kUrgent && MayCompactLocked()) pick_state = PickStateLocked(now);
+      if (lane != Lane::kUrgent && MayCompactLocked()) pick_state = PickStateLocked();
     }
+    SetTime(&pick_state);
     std::optional<CompactionPick> pick = PickIfChanged(&pick_state);
     std::shared_ptr<const ReadView> view = pick ? JobView(*pick_state.view, *pick) : nullptr;
     pick_state.view.reset();
@@ -247,11 +246,10 @@ bool JobScheduler::MayCompactLocked() const {
   return true;
 }
 
-JobScheduler::PickState JobScheduler::PickStateLocked(int64_t now) const {
+JobScheduler::PickState JobScheduler::PickStateLocked() const {
   state_.mutex().AssertHeld();
   const std::shared_ptr<const ReadView> view = state_.ViewLocked();
-  PickState pick_state{.now = now,
-                       .view = view,
+  PickState pick_state{.view = view,
                        .of = view,
                        .excluded = state_.BusyTabletsLocked(),
                        .unreadable = state_.unreadable().FilesAt(std::chrono::steady_clock::now())};
@@ -269,6 +267,10 @@ JobScheduler::PickState JobScheduler::PickStateLocked(int64_t now) const {
   if (thread_count_ > 0)
     pick_state.quiet = quiet_;  // a caller of Step expects everything that is due
   return pick_state;
+}
+
+void JobScheduler::SetTime(PickState* pick_state) const {
+  if (pick_state->view != nullptr) pick_state->now = parts_.clock->CollectionTime();
 }
 
 PickerInput JobScheduler::InputOf(const PickState& pick_state) {
@@ -417,7 +419,7 @@ absl::Status JobScheduler::LastError() const {
 bool JobScheduler::IsCurrentLocked(Lane lane, const PickState& pick_state) const {
   if (lane != Lane::kCompaction && PickUrgentLocked()) return false;
   if (lane == Lane::kUrgent || !MayCompactLocked()) return true;
-  const PickState now = PickStateLocked(pick_state.now);
+  const PickState now = PickStateLocked();
   const bool same_view = !now.of.owner_before(pick_state.of) && !pick_state.of.owner_before(now.of);
   return same_view && now.excluded == pick_state.excluded &&
          now.excluded_tables == pick_state.excluded_tables &&
@@ -426,7 +428,7 @@ bool JobScheduler::IsCurrentLocked(Lane lane, const PickState& pick_state) const
 
 bool JobScheduler::IsCurrentLocked(const CompactionPick& pick, const ReadView& job_view) const {
   if (!MayCompactLocked()) return false;
-  const PickState now = PickStateLocked(pick.now);
+  const PickState now = PickStateLocked();
   if (now.excluded_tables.contains(pick.table_id)) return false;
   const std::vector<TabletName> tablets = TabletsOf(pick);
   if (std::any_of(tablets.begin(), tablets.end(),
@@ -435,6 +437,8 @@ bool JobScheduler::IsCurrentLocked(const CompactionPick& pick, const ReadView& j
   const TableView* table = now.view->Find(pick.table_id);
   if (table == nullptr) return false;
   const TableState& before = *job_view.Find(pick.table_id)->state;
+  // Then the schema was in force when the pick's time was read.
+  if (table->state->definition->epoch != before.definition->epoch) return false;
   return std::all_of(pick.subcompactions.begin(), pick.subcompactions.end(),
                      [&](const PlannedSubcompaction& subcompaction) {
                        return HasInputs(*table->state, subcompaction, before);

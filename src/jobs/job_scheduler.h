@@ -113,7 +113,7 @@ class JobScheduler final : public BackgroundWork {
   // of a file, so it must be destroyed outside the lock. It must also be destroyed before a wait,
   // because WaitForIdle waits until no thread holds a view.
   struct PickState {
-    int64_t now = 0;  // the database clock, before the view was taken
+    int64_t now = 0;  // the database clock, after the view was taken (SetTime)
     std::shared_ptr<const ReadView> view;
     std::weak_ptr<const ReadView> of;    // that view, as long as any thread holds it
     std::set<TabletName> excluded;       // tablets that are not picked at present
@@ -136,6 +136,10 @@ class JobScheduler final : public BackgroundWork {
   static std::vector<JobSubject> SubjectsOf(const Work& work);
   void ReportOutcome(const Work& work, const absl::Status& status);
   void Notify(DatabaseEvent::Kind report);
+  // Reads the clock, unless nothing can be picked. The caller's clock may do anything, so no lock
+  // is held. It may go back, so a time from before the view could make cells garbage that were
+  // written after the clock went back.
+  void SetTime(PickState* pick_state) const;
   PickerInput InputOf(const PickState& pick_state);
   // Examines all tablets.
   std::optional<CompactionPick> Pick(const PickState& pick_state, bool* is_withheld = nullptr);
@@ -156,7 +160,7 @@ class JobScheduler final : public BackgroundWork {
   // The state's mutex must be held.
   std::optional<JobSubject> PickUrgentLocked() const;  // jobs that need no picker
   bool MayCompactLocked() const;
-  PickState PickStateLocked(int64_t now) const;
+  PickState PickStateLocked() const;  // without the time
   bool IsCurrentLocked(Lane lane,
                        const PickState& pick_state) const;  // another look would see the same
   bool IsCurrentLocked(const CompactionPick& pick, const ReadView& job_view) const;

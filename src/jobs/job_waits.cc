@@ -82,12 +82,12 @@ absl::Status JobScheduler::WaitForIdle() {
   while (true) {
     STELE_RETURN_IF_ERROR(WaitSince(
         failure_count, [&] { return QuietLocked() && !IsCurrentLocked(Lane::kAll, busy); }, all));
-    const int64_t now = parts_.clock->CollectionTime();
     PickState pick_state;
     {
       MutexLock lock(state_.mutex());
-      pick_state = PickStateLocked(now);
+      pick_state = PickStateLocked();
     }
+    SetTime(&pick_state);
     if (Pick(pick_state)) {
       busy = std::move(pick_state);
       std::shared_ptr<const Quiet> freed;  // freed outside the lock
