@@ -80,8 +80,14 @@ absl::Status JobScheduler::WaitForIdle() {
   const auto all = [](const JobSubject&) { return true; };
   PickState busy;  // the last look, if it found a compaction due
   while (true) {
-    STELE_RETURN_IF_ERROR(WaitSince(
-        failure_count, [&] { return QuietLocked() && !IsCurrentLocked(Lane::kAll, busy); }, all));
+    // The threads may not find due what this look found due: the clock may have gone back, and
+    // samples of dead bytes differ. Then nothing changes the state, so look again.
+    const auto look_again = std::chrono::steady_clock::now() + kTimedWait;
+    const auto done = [&] {
+      return QuietLocked() &&
+             (!IsCurrentLocked(Lane::kAll, busy) || std::chrono::steady_clock::now() >= look_again);
+    };
+    STELE_RETURN_IF_ERROR(WaitSince(failure_count, done, all));
     PickState pick_state;
     {
       MutexLock lock(state_.mutex());

@@ -49,19 +49,38 @@ class SteppingClock final : public TimestampClock {
   std::function<void()> hook_;
 };
 
+// Shows the thread that made it a time in the future, once for each call of StepAhead.
+class AheadOnceClock final : public TimestampClock {
+ public:
+  Timestamp Now() override {
+    if (std::this_thread::get_id() != thread_ || !std::exchange(is_ahead_, false))
+      return AtSecond(1000);
+    return AtSecond(1'000'000);
+  }
+  bool is_authoritative() const override { return true; }
+  void StepAhead() { is_ahead_ = true; }
+
+ private:
+  const std::thread::id thread_ = std::this_thread::get_id();
+  bool is_ahead_ = false;
+};
+
 class ClockStepsTest : public ::testing::Test {
  protected:
-  // A table whose cells are kept for `age`, at the time 1000 s. Without threads.
+  // A table whose cells are kept for `age`, at the time 1000 s.
   void Open(seconds age) {
-    table_.reset();
-    database_.reset();
     clock_ = std::make_shared<SteppingClock>();
     clock_->Set(AtSecond(1000));
+    OpenWith(clock_, age, /*threads=*/0);
+  }
+  void OpenWith(std::shared_ptr<TimestampClock> clock, seconds age, int threads) {
+    table_.reset();
+    database_.reset();
     files_ = std::make_unique<CrashFileSystem>();
     EngineOptions options{.sizes = SizesFor(uint64_t{64} << 20),
                           .file_system = files_.get(),
-                          .background_threads = 0};
-    options.database.clock = clock_;
+                          .background_threads = threads};
+    options.database.clock = std::move(clock);
     absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase("/db", std::move(options));
     ASSERT_TRUE(opened.ok()) << opened.status();
     database_ = Access::Make<Database>(*std::move(opened));
@@ -138,6 +157,18 @@ TEST_F(ClockStepsTest, AStricterRuleIsNotAppliedAtATimeBeforeIt) {
   const int readings =
       InEveryReading(prepare, step_back, flush_and_compact, [this] { EXPECT_TRUE(Has("r")); });
   EXPECT_GE(readings, 3) << "a flush, a compaction and a look for one";
+}
+
+// Regression: the wait for work that only this thread had found due never ended.
+TEST_F(ClockStepsTest, AWaitEndsIfOnlyItsThreadSawWorkDue) {
+  const auto clock = std::make_shared<AheadOnceClock>();
+  OpenWith(clock, seconds(10), /*threads=*/2);
+  Set("r", AtSecond(1000));
+  ASSERT_EQ(table_->Flush(), absl::OkStatus());
+  ASSERT_EQ(database_->WaitForIdle(), absl::OkStatus());
+  clock->StepAhead();
+  EXPECT_EQ(database_->WaitForIdle(), absl::OkStatus());
+  EXPECT_TRUE(Has("r"));
 }
 
 }  // namespace
