@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "base/status.h"
+#include "db/readable_manifest.h"
 #include "io/file_names.h"
+#include "sstable/read/sstable_reader.h"
 
 namespace stele::internal {
 namespace {
@@ -84,7 +86,8 @@ std::string UnlistedText(const std::vector<std::string>& names) {
   for (size_t i = 1; i < std::min(names.size(), kUnlistedNamesMax); ++i) text += ", " + names[i];
   if (names.size() > kUnlistedNamesMax)
     text += fmt::format(" and {} more files", names.size() - kUnlistedNamesMax);
-  return text + ", so their rows are not shown";
+  return text +
+         (names.size() == 1 ? ", so its rows are not shown" : ", so their rows are not shown");
 }
 
 }  // namespace
@@ -104,7 +107,16 @@ absl::StatusOr<ManifestLog::Recovered> RecoverManifest(Storage& storage) {
       ManifestLog::Recover(fs, path, /*read_only=*/true);
   const bool is_lost = absl::IsDataLoss(recovered.status()) || absl::IsNotFound(recovered.status());
   if (!is_lost || storage.options.database.on_damage != OnDamage::kReadAround) return recovered;
-  STELE_ASSIGN_OR_RETURN(ReadableManifest found, RecoverReadable(fs, path, recovered.status()));
+  const auto read_summary = [&storage, fs](uint64_t number) -> absl::StatusOr<SstableSummary> {
+    const std::string name = SstableName(number);
+    STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file,
+                           fs->Open(storage.directory.PathOf(name), OpenMode::kRead));
+    STELE_ASSIGN_OR_RETURN(const std::shared_ptr<SstableReader> reader,
+                           SstableReader::Open(std::move(file), name, nullptr, nullptr));
+    return reader->summary();
+  };
+  STELE_ASSIGN_OR_RETURN(ReadableManifest found,
+                         RecoverReadable(fs, path, recovered.status(), read_summary));
   const absl::Status status =
       MakeStatus(absl::StatusCode::kDataLoss, found.what + UnlistedText(found.unlisted_sstables));
   storage.log_damages.push_back(

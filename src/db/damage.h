@@ -22,8 +22,8 @@ namespace stele::internal {
 absl::StatusOr<DirectoryState> InspectToOpen(FileSystem* file_system, const std::string& directory,
                                              const EngineOptions& options);
 
-// Recovers the manifest without changing it. With kReadAround, a damaged manifest is read up to the
-// damage, and one that CURRENT does not name is found.
+// Recovers the manifest without changing it. With kReadAround, a damaged manifest is read around
+// the damage, and one that CURRENT does not name is found.
 absl::StatusOr<ManifestLog::Recovered> RecoverManifest(Storage& storage);
 
 // The options with which the log is read.

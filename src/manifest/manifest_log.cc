@@ -275,81 +275,18 @@ absl::Status RemoveLeftovers(FileSystem* file_system, const std::string& directo
   return absl::OkStatus();
 }
 
-// For `damage` see ReadManifest.
 absl::StatusOr<std::shared_ptr<const Version>> ReplayManifest(const File& file,
                                                               std::string_view name,
-                                                              ManifestScan* scan,
-                                                              absl::Status* damage = nullptr) {
+                                                              ManifestScan* scan) {
   std::shared_ptr<const Version> version = std::make_shared<const Version>();
   const auto apply = [&version](Edit edit) -> absl::Status {
     STELE_ASSIGN_OR_RETURN(version, Apply(*version, std::move(edit)));
     return absl::OkStatus();
   };
-  STELE_ASSIGN_OR_RETURN(*scan, ReadManifest(file, name, apply, damage));
+  STELE_ASSIGN_OR_RETURN(*scan, ReadManifest(file, name, apply));
   const absl::Status checked = CheckVersion(*version);
   if (!checked.ok()) return DataLoss(name, scan->end_offset, ToStd(checked.message()));
   return version;
-}
-
-// Returns the numbers of the files of one type.
-absl::StatusOr<std::vector<uint64_t>> ListNumbers(FileSystem* file_system,
-                                                  const std::string& directory, FileType type) {
-  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, file_system->List(directory));
-  std::vector<uint64_t> numbers;
-  for (const std::string& name : names) {
-    const std::optional<FileName> parsed = ParseFileName(name);
-    if (parsed.has_value() && parsed->type == type) numbers.push_back(parsed->number);
-  }
-  return numbers;
-}
-
-// The manifest that CURRENT names comes first, then the others by descending number.
-absl::StatusOr<std::vector<uint64_t>> ListCandidates(FileSystem* file_system,
-                                                     const std::string& directory) {
-  STELE_ASSIGN_OR_RETURN(std::vector<uint64_t> numbers,
-                         ListNumbers(file_system, directory, FileType::kManifest));
-  std::sort(numbers.rbegin(), numbers.rend());
-  const absl::StatusOr<CurrentFile> current = ReadCurrent(file_system, directory);
-  if (!current.ok()) return numbers;
-  const auto named = std::find(numbers.begin(), numbers.end(), current->manifest_number);
-  if (named != numbers.end()) std::rotate(numbers.begin(), named, named + 1);
-  return numbers;
-}
-
-absl::StatusOr<ReadableManifest> ReadCandidate(FileSystem* file_system,
-                                               const std::string& directory, uint64_t number) {
-  const std::string name = ManifestName(number);
-  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
-                         file_system->Open(JoinPath(directory, name), OpenMode::kRead));
-  ManifestScan scan;
-  absl::Status damage;
-  ReadableManifest found{.file = std::string(kCurrentName)};
-  STELE_ASSIGN_OR_RETURN(found.recovered.version, ReplayManifest(*file, name, &scan, &damage));
-  if (scan.header.number != number)
-    return DataLoss(name, 0, "the number in the header is not the one in the file's name");
-  if (!damage.ok()) {
-    found.file = name;
-    found.offset = scan.end_offset;
-    found.what = ToStd(damage.message());
-  }
-  found.recovered.database_id = scan.header.database_id;
-  found.recovered.manifest_number = number;
-  found.recovered.end_offset = scan.end_offset;
-  found.recovered.discarded_bytes = scan.discarded_bytes;
-  found.recovered.closed = scan.closed;
-  return found;
-}
-
-absl::Status AddUnlisted(FileSystem* file_system, const std::string& directory,
-                         ReadableManifest* found) {
-  STELE_ASSIGN_OR_RETURN(std::vector<uint64_t> numbers,
-                         ListNumbers(file_system, directory, FileType::kSstable));
-  std::sort(numbers.begin(), numbers.end());
-  const auto files = found->recovered.version->Files();
-  for (const uint64_t number : numbers) {
-    if (!files.contains(number)) found->unlisted_sstables.push_back(SstableName(number));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -419,22 +356,6 @@ void ManifestLog::SetSpaceIsScarce(std::function<bool()> space_is_scarce) {
 }
 void ManifestLog::SetFileNumberSource(std::function<uint64_t()> next_file_number) {
   state_->SetFileNumberSource(std::move(next_file_number));
-}
-
-absl::StatusOr<ReadableManifest> RecoverReadable(FileSystem* file_system,
-                                                 const std::string& directory,
-                                                 const absl::Status& why) {
-  STELE_ASSIGN_OR_RETURN(const std::vector<uint64_t> candidates,
-                         ListCandidates(file_system, directory));
-  for (const uint64_t number : candidates) {
-    absl::StatusOr<ReadableManifest> found = ReadCandidate(file_system, directory, number);
-    if (absl::IsDataLoss(found.status())) continue;
-    if (!found.ok()) return found.status();
-    if (found->what.empty()) found->what = ToStd(why.message());
-    STELE_RETURN_IF_ERROR(AddUnlisted(file_system, directory, &*found));
-    return found;
-  }
-  return why;
 }
 
 }  // namespace stele::internal

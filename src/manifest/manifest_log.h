@@ -138,25 +138,6 @@ class ManifestLog {
   std::unique_ptr<State> state_;
 };
 
-struct ReadableManifest {
-  ManifestLog::Recovered recovered;  // without a log
-  // The damaged file, its first bad byte, and a description. CURRENT, if the manifest is whole.
-  std::string file;
-  uint64_t offset = 0;
-  std::string what;
-  // SSTables in the directory that the readable part does not name. They may have rows, or may be
-  // garbage.
-  std::vector<std::string> unlisted_sstables;
-};
-
-// Reads what is readable of a database whose ManifestLog::Recover fails with `why`, or which has no
-// CURRENT. The manifest that CURRENT names is preferred, then the one with the highest number. Of
-// the chosen manifest, the edits before the first bad one are applied. Returns `why` if no manifest
-// has a good first edit.
-absl::StatusOr<ReadableManifest> RecoverReadable(FileSystem* file_system,
-                                                 const std::string& directory,
-                                                 const absl::Status& why);
-
 // Returns a manifest as text for `stele dump`: the header, then each edit with its offset. After
 // corruption it only searches for further records and reports where they are.
 absl::StatusOr<std::string> DumpManifest(FileSystem* file_system, const std::string& path);

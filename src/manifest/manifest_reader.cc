@@ -10,6 +10,9 @@ namespace stele::internal {
 namespace {
 
 constexpr size_t kScanWindowBytes = 64 << 10;
+// The records that are tried after damage may be this many times as large as the file. Genuine
+// records do not overlap; hostile ones may.
+constexpr uint64_t kRestReadsMax = 4;
 
 absl::StatusOr<ManifestHeader> ReadHeader(const File& file, std::string_view file_name,
                                           uint64_t* checksum) {
@@ -24,9 +27,9 @@ absl::StatusOr<ManifestHeader> ReadHeader(const File& file, std::string_view fil
 class ManifestWalk {
  public:
   ManifestWalk(const File& file, std::string_view file_name, const EditVisitor& visit)
-      : file_(file), file_name_(file_name), visit_(visit) {}
+      : file_(file), file_name_(file_name), visit_(&visit) {}
 
-  absl::StatusOr<ManifestScan> Run(absl::Status* damage) {
+  absl::StatusOr<ManifestScan> Run(absl::Status* damage, const EditVisitor* visit_rest) {
     STELE_ASSIGN_OR_RETURN(file_bytes_, file_.Size());
     STELE_ASSIGN_OR_RETURN(scan_.header, ReadHeader(file_, file_name_, &scan_.last_checksum));
     seed_ = RecordSeed(scan_.header);
@@ -38,7 +41,10 @@ class ManifestWalk {
     if (damage != nullptr) *damage = read;
     scan_.discarded_bytes = file_bytes_ - scan_.end_offset;
     if (scan_.discarded_bytes > 0) scan_.closed = false;
-    return scan_;
+    const ManifestScan result = scan_;
+    if (!read.ok() && visit_rest != nullptr && *visit_rest != nullptr)
+      STELE_RETURN_IF_ERROR(ReadRest(*visit_rest));
+    return result;
   }
 
  private:
@@ -51,6 +57,31 @@ class ManifestWalk {
       STELE_RETURN_IF_ERROR(Take(record));
     }
     return absl::OkStatus();
+  }
+
+  // Reads the edits after the damage at `offset_`. Later damage only ends the edits before it.
+  absl::Status ReadRest(const EditVisitor& visit_rest) {
+    visit_ = &visit_rest;
+    uint64_t bytes_left = kRestReadsMax * file_bytes_;
+    for (uint64_t next = offset_ + 1;;) {
+      STELE_ASSIGN_OR_RETURN(
+          const std::optional<uint64_t> found,
+          FindRecordHeader(file_, next, file_bytes_, seed_, /*edit_offset_min=*/next));
+      if (!found.has_value()) return absl::OkStatus();
+      next = *found + 1;
+      STELE_ASSIGN_OR_RETURN(const RecordView record,
+                             ReadRecord(file_, *found, file_bytes_, seed_));
+      const uint64_t bytes = kManifestRecordHeaderBytes + record.record_header.payload_bytes;
+      if (bytes > bytes_left) return absl::OkStatus();
+      bytes_left -= bytes;
+      if (!record.good || record.record_header.edit_offset != *found) continue;
+      scan_.end_offset = offset_ = *found;
+      checksum_ = record.record_header.previous_checksum;
+      decoder_ = EditDecoder();
+      const absl::Status read = ReadEdits();
+      if (!absl::IsDataLoss(read)) return read;
+      next = std::max(next, offset_ + 1);
+    }
   }
 
   // A good record continues the current edit, or begins the next edit right after the previous
@@ -110,7 +141,7 @@ class ManifestWalk {
       case ManifestRecordType::kEdit: {
         STELE_RETURN_IF_ERROR(decoder_.Add(record.payload.view()));
         STELE_ASSIGN_OR_RETURN(Edit edit, std::exchange(decoder_, EditDecoder()).Finish());
-        return visit_(std::move(edit));
+        return (*visit_)(std::move(edit));
       }
     }
     return Unimplemented("{} @{}: record type {} is of a newer Stele", file_name_, offset_,
@@ -119,7 +150,7 @@ class ManifestWalk {
 
   const File& file_;
   const std::string_view file_name_;
-  const EditVisitor& visit_;
+  const EditVisitor* visit_;
   ManifestScan scan_;
   uint64_t file_bytes_ = 0;
   uint64_t seed_ = 0;
@@ -189,8 +220,15 @@ absl::StatusOr<std::optional<uint64_t>> FindRecordHeader(const File& file, uint6
 }
 
 absl::StatusOr<ManifestScan> ReadManifest(const File& file, std::string_view file_name,
-                                          const EditVisitor& visit, absl::Status* damage) {
-  return ManifestWalk(file, file_name, visit).Run(damage);
+                                          const EditVisitor& visit) {
+  return ManifestWalk(file, file_name, visit).Run(nullptr, nullptr);
+}
+
+absl::StatusOr<ManifestScan> ReadDamagedManifest(const File& file, std::string_view file_name,
+                                                 const EditVisitor& visit,
+                                                 const EditVisitor& visit_rest,
+                                                 absl::Status* damage) {
+  return ManifestWalk(file, file_name, visit).Run(damage, &visit_rest);
 }
 
 }  // namespace stele::internal

@@ -45,10 +45,16 @@ struct ManifestScan {
 // DataLoss with file and offset.
 using EditVisitor = std::function<absl::Status(Edit edit)>;
 
-// If `damage` is not null, DataLoss after the first edit ends the scan before the damaged edit, and
-// is stored there.
 absl::StatusOr<ManifestScan> ReadManifest(const File& file, std::string_view file_name,
-                                          const EditVisitor& visit, absl::Status* damage = nullptr);
+                                          const EditVisitor& visit);
+
+// Like ReadManifest, but DataLoss after the first edit ends the scan before the damaged edit, and
+// is stored in `damage`. `visit_rest` is called for the readable edits after it, if it is not null.
+// It must accept every edit.
+absl::StatusOr<ManifestScan> ReadDamagedManifest(const File& file, std::string_view file_name,
+                                                 const EditVisitor& visit,
+                                                 const EditVisitor& visit_rest,
+                                                 absl::Status* damage);
 
 // One record, checked by itself.
 struct RecordView {

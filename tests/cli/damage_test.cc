@@ -44,6 +44,19 @@ class CommandDamageTest : public CommandTest {
     ADD_FAILURE() << text << " is in no file";
     return "";
   }
+  // Changes a byte of each edit that has one of the texts.
+  void DamageManifest(const std::vector<std::string>& texts) const {
+    for (const auto& entry : std::filesystem::directory_iterator(database())) {
+      if (!entry.path().filename().string().starts_with("MANIFEST")) continue;
+      std::string bytes = Bytes(entry.path());
+      for (const std::string& text : texts) {
+        const size_t at = bytes.find(text);
+        ASSERT_NE(at, std::string::npos) << text;
+        bytes[at] = 'V';
+      }
+      std::ofstream(entry.path(), std::ios::binary) << bytes;
+    }
+  }
   std::string RemoveSstable() const {
     for (const auto& entry : std::filesystem::directory_iterator(database())) {
       if (entry.path().extension() != ".sst") continue;
@@ -150,19 +163,19 @@ TEST_F(CommandDamageTest, SalvageWorksWithoutCurrent) {
   EXPECT_EQ(RunPlain({"--db", Path("new"), "count", "safe"}).out, "1\n");
 }
 
+// The edits after the damaged one are applied.
+TEST_F(CommandDamageTest, ADamagedEditOfTheManifestLosesItsTableOnly) {
+  DamageManifest({"safe"});
+  const CommandResult result = RunPlain({"salvage", database(), Path("new")});
+  EXPECT_EQ(result.exit_status, 3) << result.err;
+  EXPECT_NE(result.out.find("edits after it are applied"), std::string::npos) << result.out;
+  EXPECT_EQ(RunPlain({"--db", Path("new"), "ls"}).out, "busy\n");
+  EXPECT_EQ(RunPlain({"--db", Path("new"), "count", "busy"}).out, "5\n");
+}
+
 // The edits that created the tables are damaged.
 TEST_F(CommandDamageTest, SalvageWithoutAReadableTableListsTheDamage) {
-  bool is_found = false;
-  for (const auto& entry : std::filesystem::directory_iterator(database())) {
-    if (!entry.path().filename().string().starts_with("MANIFEST")) continue;
-    std::string bytes = Bytes(entry.path());
-    const size_t at = bytes.find("safe");
-    ASSERT_NE(at, std::string::npos);
-    bytes[at] = 'V';
-    std::ofstream(entry.path(), std::ios::binary) << bytes;
-    is_found = true;
-  }
-  ASSERT_TRUE(is_found);
+  DamageManifest({"safe", "busy"});
   const CommandResult result = RunPlain({"salvage", database(), Path("new")});
   EXPECT_EQ(result.exit_status, 3) << result.err;
   EXPECT_NE(result.out.find("MANIFEST"), std::string::npos) << result.out;

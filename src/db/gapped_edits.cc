@@ -1,0 +1,184 @@
+#include "db/gapped_edits.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/status.h"
+#include "io/file_names.h"
+
+namespace stele::internal {
+namespace {
+
+// Returns the part of a tablet in `range`.
+TabletEdit PartOf(const TabletEdit& tablet, const KeyRange& range) {
+  TabletEdit part{.range = Intersect(tablet.range, range), .stack = {}};
+  for (const ReferenceEdit& reference : tablet.stack) {
+    KeyRange rows = Intersect(reference.range, range);
+    if (rows.IsEmpty()) continue;
+    part.stack.push_back({.file_number = reference.file_number,
+                          .range = std::move(rows),
+                          .sequence_first = reference.sequence_first,
+                          .sequence_last = reference.sequence_last});
+  }
+  return part;
+}
+
+// Replaces the rows of `tablet`. A missing edit may have moved the boundaries of tablets, so those
+// that it overlaps are divided.
+void Replace(std::map<std::string, TabletEdit>* tablets, TabletEdit tablet) {
+  const KeyRange range = tablet.range;
+  if (range.IsEmpty()) return;
+  std::vector<KeyRange> rest = {{"", range.start, false}};
+  if (!range.unbounded_end) rest.push_back({range.end, "", true});
+  std::vector<TabletEdit> parts;
+  auto it = tablets->upper_bound(range.start);
+  if (it != tablets->begin()) --it;
+  while (it != tablets->end() && it->second.range.Overlaps(range)) {
+    for (const KeyRange& kept : rest) {
+      TabletEdit part = PartOf(it->second, kept);
+      if (!part.range.IsEmpty()) parts.push_back(std::move(part));
+    }
+    it = tablets->erase(it);
+  }
+  parts.push_back(std::move(tablet));
+  for (TabletEdit& part : parts) {
+    std::string start = part.range.start;
+    tablets->insert_or_assign(std::move(start), std::move(part));
+  }
+}
+
+}  // namespace
+
+GappedEdits::GappedEdits(const Version& before) {
+  Edit snapshot = SnapshotEdit(before);
+  for (SstableFile& file : snapshot.new_files) files_.emplace(file.number, std::move(file));
+  for (TableEdit& table : snapshot.tables) {
+    Table& known = tables_[table.table_id];
+    known.definition = std::move(table.definition);
+    known.flushed_through = table.flushed_through.value_or(0);
+    for (TabletEdit& tablet : table.tablets) Replace(&known.tablets, std::move(tablet));
+  }
+  snapshot.new_files.clear();
+  snapshot.tables.clear();
+  scalars_ = std::move(snapshot);
+}
+
+void GappedEdits::Add(Edit edit) {
+  for (SstableFile& file : edit.new_files) {
+    const uint64_t number = file.number;
+    files_.emplace(number, std::move(file));
+  }
+  for (TableEdit& table : edit.tables) AddTable(std::move(table));
+  if (edit.oldest_segment.has_value()) scalars_.oldest_segment = edit.oldest_segment;
+  scalars_.synced_log_end = std::max(scalars_.synced_log_end, edit.synced_log_end);
+  scalars_.last_sequence = std::max(scalars_.last_sequence, edit.last_sequence);
+  if (edit.clock_mark > 0) scalars_.clock_mark = edit.clock_mark;
+  scalars_.next_file_number = std::max(scalars_.next_file_number, edit.next_file_number);
+  scalars_.next_table_id = std::max(scalars_.next_table_id, edit.next_table_id);
+  scalars_.next_family_id = std::max(scalars_.next_family_id, edit.next_family_id);
+  if (edit.token_key.has_value()) scalars_.token_key = edit.token_key;
+}
+
+void GappedEdits::AddTable(TableEdit edit) {
+  if (edit.drop) {
+    tables_.erase(edit.table_id);
+    unknown_tables_.erase(edit.table_id);
+    return;
+  }
+  auto it = tables_.find(edit.table_id);
+  if (it == tables_.end()) {
+    if (edit.definition == nullptr && edit.table_id != kTokenTableId) {
+      unknown_tables_.insert(edit.table_id);
+      return;
+    }
+    unknown_tables_.erase(edit.table_id);
+    it = tables_.emplace(edit.table_id, Table()).first;
+    Replace(&it->second.tablets, {.range = KeyRange::All(), .stack = {}});
+  }
+  Table& table = it->second;
+  if (edit.definition != nullptr) table.definition = std::move(edit.definition);
+  table.flushed_through = std::max(table.flushed_through, edit.flushed_through.value_or(0));
+  for (TabletEdit& tablet : edit.tablets) Replace(&table.tablets, std::move(tablet));
+}
+
+// A table can only have the name of another one if that was dropped.
+void GappedEdits::DropOlderNamesakes() {
+  std::map<std::string_view, uint32_t> ids;
+  std::vector<uint32_t> dropped;
+  for (const auto& [id, table] : tables_) {
+    if (table.definition == nullptr) continue;
+    const auto [it, is_first] = ids.emplace(table.definition->name, id);
+    if (!is_first) dropped.push_back(std::exchange(it->second, id));
+  }
+  for (const uint32_t id : dropped) tables_.erase(id);
+}
+
+bool GappedEdits::IsDescribed(uint64_t number, const ReadFileSummary& read_summary) {
+  if (files_.contains(number)) return true;
+  absl::StatusOr<SstableSummary> summary = read_summary(number);
+  if (!summary.ok()) {
+    losses_.push_back(fmt::format("{} is not described, so its rows are not shown: {}",
+                                  SstableName(number), ToStd(summary.status().message())));
+    return false;
+  }
+  // The time is unknown, so no version is garbage because of its ordinal.
+  files_[number] = {
+      .number = number, .summary = *std::move(summary), .newest_commit_time = INT64_MAX};
+  return true;
+}
+
+// Also removes the references of a second table to a file. A file belongs to one table.
+void GappedEdits::RemoveUndescribed(const ReadFileSummary& read_summary) {
+  std::map<uint64_t, std::optional<uint32_t>> owners;  // nullopt: the file is not described
+  for (auto& [table_id, table] : tables_) {
+    for (auto& [start, tablet] : table.tablets) {
+      std::erase_if(tablet.stack, [&, id = table_id](const ReferenceEdit& reference) {
+        const auto [owner, is_first] = owners.emplace(reference.file_number, std::nullopt);
+        if (is_first && IsDescribed(reference.file_number, read_summary)) owner->second = id;
+        return owner->second != id;
+      });
+    }
+  }
+  std::erase_if(files_, [&owners](const auto& file) {
+    const auto owner = owners.find(file.first);
+    return owner == owners.end() || !owner->second.has_value();
+  });
+}
+
+// The numbers that a missing edit raised follow from what the others contain.
+Edit GappedEdits::Snapshot() {
+  Edit edit = scalars_;
+  for (const auto& [number, file] : files_) {
+    edit.new_files.push_back(file);
+    edit.next_file_number = std::max(edit.next_file_number, number + 1);
+  }
+  for (const auto& [id, table] : tables_) {
+    TableEdit& table_edit = edit.tables.emplace_back(TableEdit{.table_id = id});
+    table_edit.definition = table.definition;
+    table_edit.flushed_through = table.flushed_through;
+    for (const auto& [start, tablet] : table.tablets) {
+      table_edit.tablets.push_back(tablet);
+      for (const ReferenceEdit& reference : tablet.stack)
+        edit.last_sequence = std::max(edit.last_sequence, reference.sequence_last);
+    }
+    edit.next_table_id = std::max(edit.next_table_id, id + 1);
+    if (table.definition == nullptr) continue;
+    for (const uint32_t family_id : table.definition->families.ids())
+      edit.next_family_id = std::max(edit.next_family_id, family_id + 1);
+  }
+  return edit;
+}
+
+absl::StatusOr<std::shared_ptr<const Version>> GappedEdits::Finish(
+    const ReadFileSummary& read_summary) {
+  DropOlderNamesakes();
+  RemoveUndescribed(read_summary);
+  for (const uint32_t id : unknown_tables_)
+    losses_.push_back(fmt::format("table {} was created there, so it is not shown", id));
+  STELE_ASSIGN_OR_RETURN(std::shared_ptr<const Version> version, Apply(Version(), Snapshot()));
+  STELE_RETURN_IF_ERROR(CheckVersion(*version));
+  return version;
+}
+
+}  // namespace stele::internal

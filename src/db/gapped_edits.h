@@ -1,0 +1,64 @@
+// db/gapped_edits.h: makes a Version from the edits of a manifest of which some are missing.
+//
+// An edit replaces whole tablets, so a later edit of the same rows gives what a missing one said.
+// Tablets that no later edit replaces stay as they were before the gap.
+//
+// Path:      db/readable_manifest.cc -> here. Only for reading around damage.
+// Lost:      a table that a missing edit created, unless a later edit has its definition; the rows
+//            of a file that only missing edits referenced. Tables and rows that a missing edit
+//            dropped may be in the result; their files may be deleted.
+// Errors:    InvalidArgument if the edits contradict each other.
+// Threads:   confined.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "manifest/edit.h"
+
+namespace stele::internal {
+
+// Returns the summary that the SSTable itself has.
+using ReadFileSummary = std::function<absl::StatusOr<SstableSummary>(uint64_t file_number)>;
+
+class GappedEdits {
+ public:
+  // `before` is the Version up to the gap.
+  explicit GappedEdits(const Version& before);
+
+  // Adds an edit after the gap, in order.
+  void Add(Edit edit);
+  // Returns the Version after all edits. A file that only a missing edit described is described by
+  // `read_summary`. If that fails, the result has no references to the file.
+  absl::StatusOr<std::shared_ptr<const Version>> Finish(const ReadFileSummary& read_summary);
+
+  // After Finish: what the result lacks, one sentence each without a period.
+  const std::vector<std::string>& losses() const { return losses_; }
+
+ private:
+  struct Table {
+    std::shared_ptr<const TableDefinition> definition;  // null: the token table
+    uint64_t flushed_through = 0;
+    std::map<std::string, TabletEdit> tablets;  // by their first row; they cover all rows
+  };
+
+  void AddTable(TableEdit edit);
+  void DropOlderNamesakes();
+  bool IsDescribed(uint64_t number, const ReadFileSummary& read_summary);
+  void RemoveUndescribed(const ReadFileSummary& read_summary);
+  Edit Snapshot();
+
+  Edit scalars_;  // without files and tables
+  std::map<uint64_t, SstableFile> files_;
+  std::map<uint32_t, Table> tables_;
+  std::set<uint32_t> unknown_tables_;
+  std::vector<std::string> losses_;
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,132 @@
+#include "db/readable_manifest.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/status.h"
+#include "io/file_names.h"
+#include "manifest/current_file.h"
+#include "manifest/manifest_reader.h"
+
+namespace stele::internal {
+namespace {
+
+// Returns the numbers of the files of one type.
+absl::StatusOr<std::vector<uint64_t>> ListNumbers(FileSystem* file_system,
+                                                  const std::string& directory, FileType type) {
+  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, file_system->List(directory));
+  std::vector<uint64_t> numbers;
+  for (const std::string& name : names) {
+    const std::optional<FileName> parsed = ParseFileName(name);
+    if (parsed.has_value() && parsed->type == type) numbers.push_back(parsed->number);
+  }
+  return numbers;
+}
+
+// The manifest that CURRENT names comes first, then the others by descending number.
+absl::StatusOr<std::vector<uint64_t>> ListCandidates(FileSystem* file_system,
+                                                     const std::string& directory) {
+  STELE_ASSIGN_OR_RETURN(std::vector<uint64_t> numbers,
+                         ListNumbers(file_system, directory, FileType::kManifest));
+  std::sort(numbers.rbegin(), numbers.rend());
+  const absl::StatusOr<CurrentFile> current = ReadCurrent(file_system, directory);
+  if (!current.ok()) return numbers;
+  const auto named = std::find(numbers.begin(), numbers.end(), current->manifest_number);
+  if (named != numbers.end()) std::rotate(numbers.begin(), named, named + 1);
+  return numbers;
+}
+
+// Reads around damage after the first edit, and describes it in `what`.
+absl::StatusOr<std::shared_ptr<const Version>> ReplayAround(const File& file, std::string_view name,
+                                                            const ReadFileSummary& read_summary,
+                                                            ManifestScan* scan, std::string* what) {
+  auto version = std::make_shared<const Version>();
+  std::optional<GappedEdits> rest;
+  uint64_t rest_count = 0;
+  absl::Status damage;
+  const auto apply = [&version](Edit edit) -> absl::Status {
+    STELE_ASSIGN_OR_RETURN(version, Apply(*version, std::move(edit)));
+    return absl::OkStatus();
+  };
+  const auto add = [&](Edit edit) {
+    if (!rest.has_value()) rest.emplace(*version);
+    rest->Add(std::move(edit));
+    ++rest_count;
+    return absl::OkStatus();
+  };
+  STELE_ASSIGN_OR_RETURN(*scan, ReadDamagedManifest(file, name, apply, add, &damage));
+  const absl::Status checked = CheckVersion(*version);
+  if (!checked.ok()) return DataLoss(name, scan->end_offset, ToStd(checked.message()));
+  *what = ToStd(damage.message());
+  if (!rest.has_value()) return version;
+  absl::StatusOr<std::shared_ptr<const Version>> with_rest = rest->Finish(read_summary);
+  if (!with_rest.ok()) {
+    *what += fmt::format("; the {} edits after it are not applied: {}", rest_count,
+                         ToStd(with_rest.status().message()));
+    return version;
+  }
+  *what += fmt::format("; the {} edits after it are applied", rest_count);
+  for (const std::string& loss : rest->losses()) *what += "; " + loss;
+  return with_rest;
+}
+
+absl::StatusOr<ReadableManifest> ReadCandidate(FileSystem* file_system,
+                                               const std::string& directory, uint64_t number,
+                                               const ReadFileSummary& read_summary) {
+  const std::string name = ManifestName(number);
+  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
+                         file_system->Open(JoinPath(directory, name), OpenMode::kRead));
+  ManifestScan scan;
+  ReadableManifest found{.file = std::string(kCurrentName)};
+  STELE_ASSIGN_OR_RETURN(found.recovered.version,
+                         ReplayAround(*file, name, read_summary, &scan, &found.what));
+  if (scan.header.number != number)
+    return DataLoss(name, 0, "the number in the header is not the one in the file's name");
+  if (!found.what.empty()) {
+    found.file = name;
+    found.offset = scan.end_offset;
+  }
+  found.recovered.database_id = scan.header.database_id;
+  found.recovered.manifest_number = number;
+  found.recovered.end_offset = scan.end_offset;
+  found.recovered.discarded_bytes = scan.discarded_bytes;
+  found.recovered.closed = scan.closed;
+  return found;
+}
+
+absl::Status AddUnlisted(FileSystem* file_system, const std::string& directory,
+                         ReadableManifest* found) {
+  STELE_ASSIGN_OR_RETURN(std::vector<uint64_t> numbers,
+                         ListNumbers(file_system, directory, FileType::kSstable));
+  std::sort(numbers.begin(), numbers.end());
+  const auto files = found->recovered.version->Files();
+  for (const uint64_t number : numbers) {
+    if (!files.contains(number)) found->unlisted_sstables.push_back(SstableName(number));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ReadableManifest> RecoverReadable(FileSystem* file_system,
+                                                 const std::string& directory,
+                                                 const absl::Status& why,
+                                                 const ReadFileSummary& read_summary) {
+  STELE_ASSIGN_OR_RETURN(const std::vector<uint64_t> candidates,
+                         ListCandidates(file_system, directory));
+  for (const uint64_t number : candidates) {
+    absl::StatusOr<ReadableManifest> found =
+        ReadCandidate(file_system, directory, number, read_summary);
+    if (absl::IsDataLoss(found.status())) continue;
+    if (!found.ok()) return found.status();
+    if (found->what.empty()) found->what = ToStd(why.message());
+    STELE_RETURN_IF_ERROR(AddUnlisted(file_system, directory, &*found));
+    return found;
+  }
+  return why;
+}
+
+}  // namespace stele::internal

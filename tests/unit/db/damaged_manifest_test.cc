@@ -1,0 +1,143 @@
+// Tests OnDamage::kReadAround with a manifest that is damaged in one edit: the edits after it are
+// applied, and only what no later edit repeats is lost.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "db/engine.h"
+#include "db/local_database.h"
+#include "manifest/edit.h"
+#include "manifest/manifest_format.h"
+#include "manifest/manifest_reader.h"
+#include "model/access.h"
+#include "support/crash_fs/crash_file_system.h"
+#include "support/db_workload.h"
+
+namespace stele::internal {
+namespace {
+
+// An edit of the manifest, which is one record.
+struct EditRecord {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  Edit edit;
+};
+
+class DamagedManifestTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<Database> Open(bool read_only) {
+    EngineOptions options = SmallEngineOptions(&files_);
+    options.database.read_only = read_only;
+    if (read_only) options.database.on_damage = OnDamage::kReadAround;
+    STELE_ASSIGN_OR_RETURN(std::shared_ptr<LocalDatabase> local,
+                           OpenDatabase("/db", std::move(options)));
+    return Access::Make<Database>(std::move(local));
+  }
+  static void Put(Table table, const std::string& row_key) {
+    ASSERT_EQ(table.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(1), "v")),
+              absl::OkStatus());
+    ASSERT_EQ(table.Flush(), absl::OkStatus());
+  }
+  static std::string RowsOf(const Database& database, const std::string& table) {
+    std::string rows;
+    RowReader reader = database.OpenTable(table)->ReadRows(RowSet::All());
+    while (reader.Next()) rows += reader.row().row_key();
+    return reader.status().ok() ? rows : reader.status().ToString();
+  }
+  // "once" has one SSTable, "twice" two, and "merged" one that a compaction wrote.
+  void MakeTables() {
+    Database database = *Open(/*read_only=*/false);
+    for (const char* const name : {"once", "twice", "merged"}) {
+      const Table table = *database.CreateTable(name, Schema().AddFamily("f"));
+      Put(table, "a");
+      if (std::string_view(name) != "once") Put(table, "b");
+      if (std::string_view(name) == "merged") {
+        ASSERT_EQ(Table(table).Compact(), absl::OkStatus());
+      }
+    }
+    ASSERT_EQ(database.Close(), absl::OkStatus());
+  }
+  std::string ManifestPath() {
+    const std::vector<std::string> names = *files_.List("/db");
+    return "/db/" + *std::find_if(names.begin(), names.end(), [](const std::string& name) {
+             return name.starts_with("MANIFEST");
+           });
+  }
+  // Without the end mark.
+  std::vector<EditRecord> ReadEdits() {
+    const std::unique_ptr<File> file = *files_.Open(ManifestPath(), OpenMode::kRead);
+    const uint64_t file_bytes = *file->Size();
+    const ManifestScan scan =
+        *ReadManifest(*file, "MANIFEST", [](const Edit&) { return absl::OkStatus(); });
+    std::vector<EditRecord> edits;
+    for (uint64_t offset = kManifestHeaderBytes; offset < file_bytes;) {
+      RecordView record = *ReadRecord(*file, offset, file_bytes, RecordSeed(scan.header));
+      EXPECT_TRUE(record.good) << record.what;
+      const uint64_t bytes = kManifestRecordHeaderBytes + record.payload.size();
+      if (record.record_header.type == static_cast<uint8_t>(ManifestRecordType::kEdit))
+        edits.push_back({offset, bytes, *DecodeEdit(record.payload.view())});
+      offset += bytes;
+    }
+    return edits;
+  }
+  static const TableEdit* Find(const Edit& edit, uint32_t table_id) {
+    const auto it =
+        std::find_if(edit.tables.begin(), edit.tables.end(),
+                     [table_id](const TableEdit& table) { return table.table_id == table_id; });
+    return it == edit.tables.end() ? nullptr : &*it;
+  }
+
+  CrashFileSystem files_;
+};
+
+const std::map<std::string, std::string> kRowsOfTables = {
+    {"once", "a"}, {"twice", "ab"}, {"merged", "ab"}};
+
+TEST_F(DamagedManifestTest, OnlyWhatNoLaterEditRepeatsIsLost) {
+  MakeTables();
+  const std::vector<EditRecord> edits = ReadEdits();
+  std::map<std::string, uint32_t> ids;
+  for (const EditRecord& record : edits) {
+    for (const TableEdit& table : record.edit.tables) {
+      if (table.definition != nullptr) ids[table.definition->name] = table.table_id;
+    }
+  }
+  ASSERT_EQ(ids.size(), kRowsOfTables.size());
+  size_t repaired = 0;
+  size_t lost = 0;
+  for (size_t i = 1; i < edits.size(); ++i) {
+    ASSERT_EQ(files_.FlipBit(ManifestPath(), edits[i].offset + edits[i].bytes - 1, 4),
+              absl::OkStatus());
+    const absl::StatusOr<Database> database = Open(/*read_only=*/true);
+    ASSERT_TRUE(database.ok()) << i << ": " << database.status();
+    const std::vector<std::string> names = *database->ListTables();
+    for (const auto& [name, id] : ids) {
+      const TableEdit* const damaged = Find(edits[i].edit, id);
+      const bool is_repeated = std::any_of(edits.begin() + static_cast<ptrdiff_t>(i) + 1,
+                                           edits.end(), [id = id](const EditRecord& later) {
+                                             const TableEdit* const table = Find(later.edit, id);
+                                             return table != nullptr && !table->tablets.empty();
+                                           });
+      const bool is_created = damaged != nullptr && damaged->definition != nullptr;
+      const bool is_shown = std::find(names.begin(), names.end(), name) != names.end();
+      EXPECT_EQ(is_shown, !is_created) << i << ": " << name;
+      if (is_created) ++lost;
+      if (is_created || (damaged != nullptr && !is_repeated)) continue;
+      EXPECT_EQ(RowsOf(*database, name), kRowsOfTables.at(name)) << i << ": " << name;
+      repaired += damaged != nullptr ? 1 : 0;
+    }
+    EXPECT_FALSE(database->Verify()->ok()) << i;
+    ASSERT_EQ(files_.FlipBit(ManifestPath(), edits[i].offset + edits[i].bytes - 1, 4),
+              absl::OkStatus());
+  }
+  EXPECT_EQ(lost, kRowsOfTables.size());
+  EXPECT_GE(repaired, 3u) << "flushes before the last edit of \"twice\" and of \"merged\"";
+}
+
+}  // namespace
+}  // namespace stele::internal
