@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "io/file_names.h"
+#include "manifest/edit.h"
 
 namespace stele::internal {
 namespace {
@@ -54,6 +55,9 @@ absl::Status LoadFiles::BeginFile(const TableDefinition& definition) {
       job_.BuilderOptions(definition.schema.compression(), /*bottommost_codec=*/true);
   options.zstd_effort = ZstdEffort::kQuick;
   options.family_ids = family_ids_;
+  const uint64_t sequence = options_.newest_sequence();
+  options.edit = EncodeFileEdit(definition, job_.file_number,
+                                {{KeyRange::All(), sequence, sequence}}, /*flushed_through=*/0);
   if (options_.may_use_thread) options.compression_executor = &compression_executor_;
   builder_ = std::make_unique<SstableBuilder>(file_.get(), std::move(options));
   return absl::OkStatus();

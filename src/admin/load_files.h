@@ -36,6 +36,8 @@ struct LoadFilesOptions {
   bool may_use_thread = false;
   // Called before each file and regularly while one is written. An error ends the load.
   std::function<absl::Status()> check_room;
+  // Returns the newest commit now, for the edits in the files (EncodeFileEdit).
+  std::function<uint64_t()> newest_sequence;
 };
 
 class LoadFiles {

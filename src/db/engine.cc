@@ -199,23 +199,25 @@ absl::StatusOr<std::unique_ptr<BulkLoadBackend>> Engine::BeginBulkLoad(
     uint32_t table_id, std::shared_ptr<TableCounters> counters) {
   STELE_RETURN_IF_ERROR(CheckWritable());
   const EngineOptions& options = storage_->options;
-  const BulkLoadParts parts{.files = {.context = storage_->jobs->context(),
-                                      .file_bytes = options.sizes.load_file_bytes,
-                                      .may_use_thread = options.background_threads > 0,
-                                      .check_room =
-                                          [gate = &storage_->gate] {
-                                            return gate->CheckRoomForFlushes("the load was stopped",
-                                                                             kLoadStepBytes);
-                                          }},
-                            .admin = &admin_,
-                            .state = &storage_->state,
-                            .clock = &storage_->clock,
-                            .open = &storage_->open,
-                            .gate = &storage_->gate,
-                            .committer = storage_->committer.get(),
-                            .active = &loads_,
-                            .events = &storage_->events,
-                            .jobs = &storage_->jobs->counters()};
+  const BulkLoadParts parts{
+      .files = {
+          .context = storage_->jobs->context(),
+          .file_bytes = options.sizes.load_file_bytes,
+          .may_use_thread = options.background_threads > 0,
+          .check_room =
+              [gate = &storage_->gate] {
+                return gate->CheckRoomForFlushes("the load was stopped", kLoadStepBytes);
+              },
+          .newest_sequence = [state = &storage_->state] { return state->published_sequence(); }},
+      .admin = &admin_,
+      .state = &storage_->state,
+      .clock = &storage_->clock,
+      .open = &storage_->open,
+      .gate = &storage_->gate,
+      .committer = storage_->committer.get(),
+      .active = &loads_,
+      .events = &storage_->events,
+      .jobs = &storage_->jobs->counters()};
   return internal::BeginBulkLoad(shared_from_this(), parts, table_id, std::move(counters));
 }
 

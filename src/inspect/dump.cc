@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "io/file_names.h"
 #include "manifest/current_file.h"
+#include "manifest/edit.h"
 #include "manifest/manifest_format.h"
 #include "manifest/manifest_log.h"
 #include "sstable/format/sstable_format.h"
@@ -57,7 +58,11 @@ absl::StatusOr<std::string> DumpSstableFile(std::unique_ptr<File> file, std::str
                                             bool cells) {
   STELE_ASSIGN_OR_RETURN(const auto reader,
                          SstableReader::Open(std::move(file), std::move(name), nullptr, nullptr));
-  return DumpSstable(*reader, cells);
+  STELE_ASSIGN_OR_RETURN(std::string text, DumpSstable(*reader, cells));
+  if (reader->edit().empty()) return text;
+  const absl::StatusOr<Edit> edit = DecodeEdit(reader->edit());
+  return text + (edit.ok() ? "edit\n" + EditText(*edit)
+                           : fmt::format("edit: {}\n", ToStd(edit.status().message())));
 }
 
 absl::StatusOr<std::string> DumpLock(const File& file) {

@@ -7,6 +7,7 @@
 #include "cell/bounded_cursor.h"
 #include "io/file_names.h"
 #include "jobs/sstable_writer.h"
+#include "manifest/edit.h"
 #include "manifest/runs.h"
 #include "manifest/stack_edits.h"
 #include "merge/merge_cursor.h"
@@ -121,6 +122,26 @@ std::unique_ptr<CellCursor> NewSubcompactionCursor(const CompactionInput& input,
                             std::move(policy), retention);
 }
 
+// The commits of the inputs.
+FilePart PartOf(const Subcompaction& subcompaction) {
+  FilePart part{.range = subcompaction.range, .sequence_first = UINT64_MAX, .sequence_last = 0};
+  for (const SstableReference& reference : subcompaction.inputs) {
+    part.sequence_first = std::min(part.sequence_first, reference.sequence_first);
+    part.sequence_last = std::max(part.sequence_last, reference.sequence_last);
+  }
+  return part;
+}
+
+std::string FileEditOf(const CompactionInput& input) {
+  std::vector<FilePart> parts;
+  uint64_t flushed_through = 0;
+  for (const Subcompaction& subcompaction : input.subcompactions) {
+    parts.push_back(PartOf(subcompaction));
+    flushed_through = std::max(flushed_through, parts.back().sequence_last);
+  }
+  return EncodeFileEdit(*input.definition, input.job.file_number, parts, flushed_through);
+}
+
 absl::Status CheckInput(const CompactionInput& input) {
   if (input.subcompactions.empty()) return InvalidArgument("a compaction without subcompactions");
   for (size_t i = 0; i < input.subcompactions.size(); ++i) {
@@ -169,6 +190,7 @@ absl::StatusOr<CompactionOutput> RunCompaction(const CompactionInput& input) {
       .on_progress = input.on_progress};
   target.builder.family_ids = input.definition->families.ids();
   target.builder.zstd_effort = input.zstd_effort;
+  target.builder.edit = FileEditOf(input);
   absl::StatusOr<std::optional<SstableSummary>> summary = WriteSstable(target, next);
   if (!summary.ok()) {
     notes.ReportUnreadable();

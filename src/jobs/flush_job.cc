@@ -1,10 +1,12 @@
 #include "jobs/flush_job.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/status.h"
 #include "io/file_names.h"
 #include "jobs/sstable_writer.h"
+#include "manifest/edit.h"
 
 namespace stele::internal {
 
@@ -28,6 +30,10 @@ absl::StatusOr<FlushOutput> RunFlush(const FlushInput& input) {
                        .builder = input.job.BuilderOptions(input.definition->schema.compression(),
                                                            /*bottommost_codec=*/false)};
   target.builder.family_ids = input.definition->families.ids();
+  const uint64_t last_sequence = std::min(input.sequence, input.memtable->last_sequence());
+  target.builder.edit = EncodeFileEdit(
+      *input.definition, input.job.file_number,
+      {{KeyRange::All(), input.memtable->first_sequence(), last_sequence}}, last_sequence);
   STELE_ASSIGN_OR_RETURN(std::optional<SstableSummary> summary,
                          WriteSstable(target, [&cursor] { return std::move(cursor); }));
   if (summary.has_value())

@@ -319,6 +319,42 @@ absl::Status CheckChanged(const Version& before, const Edit& edit, const Version
   return absl::OkStatus();
 }
 
+namespace {
+
+// There may be tens of thousands of splits, and they only made the first tablets.
+std::shared_ptr<const TableDefinition> WithoutSplits(const TableDefinition& definition) {
+  const Schema& schema = definition.schema;
+  Schema copy;
+  copy.SetGranularity(schema.granularity())
+      .SetCompression(schema.compression())
+      .SetLimits(schema.limits());
+  for (const FamilySchema& family : schema.families()) copy.AddFamily(family);
+  for (const auto& [key, value] : schema.properties()) copy.SetProperty(key, value);
+  std::vector<FamilyEntry> families;
+  for (uint32_t index = 1; index <= definition.families.size(); ++index)
+    families.push_back(definition.families[index]);
+  return MakeDefinition(definition.id, definition.name, definition.epoch, copy, families);
+}
+
+}  // namespace
+
+std::string EncodeFileEdit(const TableDefinition& definition, uint64_t file_number,
+                           const std::vector<FilePart>& parts, uint64_t flushed_through) {
+  TableEdit table{.table_id = definition.id};
+  if (definition.id != kTokenTableId) table.definition = WithoutSplits(definition);
+  if (flushed_through > 0) table.flushed_through = flushed_through;
+  for (const FilePart& part : parts) {
+    table.tablets.push_back({.range = part.range,
+                             .stack = {{.file_number = file_number,
+                                        .range = part.range,
+                                        .sequence_first = part.sequence_first,
+                                        .sequence_last = part.sequence_last}}});
+  }
+  Edit edit;
+  edit.tables.push_back(std::move(table));
+  return EncodeEdit(edit);
+}
+
 Edit SnapshotEdit(const Version& version) {
   Edit edit;
   for (const auto& [number, file] : version.Files()) edit.new_files.push_back(*file);

@@ -76,6 +76,18 @@ absl::Status CheckChanged(const Version& before, const Edit& edit, const Version
 // Returns one edit that creates `version` from nothing. A new manifest begins with it.
 Edit SnapshotEdit(const Version& version);
 
+// The rows and the commits of a tablet that a file represents.
+struct FilePart {
+  KeyRange range;
+  uint64_t sequence_first = 0;
+  uint64_t sequence_last = 0;
+};
+// Returns the encoded edit that an SSTable has in its footer (docs/reference/format/sstable.md). It
+// says to which table the file belongs, for a database that has lost its manifest; db/file_edits.h
+// reads it. Without the splits of the schema. `flushed_through` as in TableEdit; 0: unknown.
+std::string EncodeFileEdit(const TableDefinition& definition, uint64_t file_number,
+                           const std::vector<FilePart>& parts, uint64_t flushed_through);
+
 // Return an edit or a Version as stable text, for dumps and text-driven tests.
 std::string EditText(const Edit& edit);
 std::string VersionText(const Version& version);

@@ -57,6 +57,7 @@ void AppendFooter(std::string* out, const Footer& footer) {
   AppendVarint(*out, footer.bloom_offset);
   AppendVarint(*out, footer.bloom_bytes);
   AppendFixed64(*out, footer.bloom_checksum);
+  if (!footer.edit.empty()) AppendBytes(*out, footer.edit);
 }
 
 bool ReadFooter(std::string_view bytes, Footer* footer) {
@@ -78,9 +79,15 @@ bool ReadFooter(std::string_view bytes, Footer* footer) {
   for (SectionReference& section : footer->sections) {
     if (!ReadSection(&in, family_count, &section)) return false;
   }
-  return in.ReadVarint(&footer->dictionary_offset) && in.ReadVarint(&footer->bloom_offset) &&
-         in.ReadVarint(&footer->bloom_bytes) && in.ReadFixed64(&footer->bloom_checksum) &&
-         in.AtEnd();
+  if (!in.ReadVarint(&footer->dictionary_offset) || !in.ReadVarint(&footer->bloom_offset) ||
+      !in.ReadVarint(&footer->bloom_bytes) || !in.ReadFixed64(&footer->bloom_checksum))
+    return false;
+  footer->edit.clear();
+  if (in.AtEnd()) return true;
+  std::string_view edit;
+  if (!in.ReadBytes(&edit) || edit.empty() || !in.AtEnd()) return false;
+  footer->edit = edit;
+  return true;
 }
 
 void AppendTail(std::string* out, const Tail& tail) {

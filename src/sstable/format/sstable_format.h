@@ -11,7 +11,7 @@
 //   bloom         one checked block
 //   index         one checked block: for each section an entry per row group
 //   footer        SstableSummary, family ids by family index, sections, handles of dictionaries
-//                 and bloom
+//                 and bloom, edit
 //   tail          64 bytes:
 //                    0  file_id u64
 //                    8  footer offset u64
@@ -116,6 +116,9 @@ struct Footer {
   uint64_t bloom_offset = 0;
   uint64_t bloom_bytes = 0;  // 0: no rows
   uint64_t bloom_checksum = 0;
+  // An edit that adds the file to a database (EncodeFileEdit), for a database that has lost its
+  // manifest. Empty: none, as in a spill file.
+  std::string edit;
 
   uint64_t data_end() const { return dictionary_offset; }
 };

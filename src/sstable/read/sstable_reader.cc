@@ -202,7 +202,10 @@ absl::StatusOr<std::shared_ptr<SstableReader>> SstableReader::Open(std::unique_p
   table.file = std::move(file);
   table.name = std::move(name);
   STELE_RETURN_IF_ERROR(ReadTailAndFooter(&table));
-  if (expected != nullptr) STELE_RETURN_IF_ERROR(CheckExpected(table, *expected));
+  if (expected != nullptr) {
+    STELE_RETURN_IF_ERROR(CheckExpected(table, *expected));
+    table.footer.edit = std::string();  // the manifest has it; frees its memory
+  }
   STELE_RETURN_IF_ERROR(ReadIndexAndBloom(&table));
   if (cache != nullptr) {
     table.cache = cache;

@@ -38,6 +38,8 @@ class SstableReader : public std::enable_shared_from_this<SstableReader> {
   ~SstableReader();
 
   const SstableSummary& summary() const { return table_.footer.summary; }
+  // Footer::edit, if it was opened without `expected`; "" otherwise.
+  const std::string& edit() const { return table_.footer.edit; }
   // The ids of its families in index order, for FamilyList::MapFrom.
   const std::vector<uint32_t>& family_ids() const { return table_.footer.family_ids; }
   // Returns false if the file has no cell and no tombstone of the row. Rows of tombstones count as

@@ -292,6 +292,7 @@ absl::StatusOr<SstableSummary> SstableBuilder::Finish() {
     summary_.logical_bytes += family.logical_bytes;
   Footer footer;
   footer.family_ids = options_.family_ids;
+  footer.edit = options_.edit;
   GrowingBuffer index;
   STELE_RETURN_IF_ERROR(FinishSections(&footer, &index));
   STELE_ASSIGN_OR_RETURN(const Buffer bloom, bloom_.Finish());

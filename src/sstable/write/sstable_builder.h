@@ -39,6 +39,7 @@ struct SstableBuilderOptions {
   ZstdEffort zstd_effort = ZstdEffort::kThorough;
   // A row group is closed at the first row end (or, in a very large row, cell) past this size.
   uint32_t row_group_bytes = 32 << 10;
+  std::string edit;  // Footer::edit
   // A helper thread for compression, or null; must outlive the builder. The blocks are the same
   // with and without it, but the extents of several sections may be in another order.
   SerialExecutor* compression_executor = nullptr;

@@ -191,6 +191,20 @@ TEST_P(RoundTrip, ForwardAndReverse) {
   }
 }
 
+// A reader that knows the file from the manifest does not keep the edit in memory.
+TEST_P(RoundTrip, TheEditOfTheFile) {
+  EXPECT_EQ((*OpenSstableFile(&file_system_, "table"))->edit(), "");
+  options_.edit = std::string("an edit\0", 8);
+  const auto summary = WriteSstable(&file_system_, "with edit", rows_, options_);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_GT(summary->file_bytes, summary_.file_bytes);
+  EXPECT_EQ((*OpenSstableFile(&file_system_, "with edit"))->edit(), options_.edit);
+  const auto known = OpenSstableFile(&file_system_, "with edit", &*summary);
+  ASSERT_TRUE(known.ok()) << known.status();
+  EXPECT_EQ((*known)->edit(), "");
+  EXPECT_EQ(ReadWholeSstable(**known)->size(), rows_.size());
+}
+
 TEST_P(RoundTrip, Seeks) {
   const FamilyMap map = RandomMap();
   auto forward = NewCursor(Direction::kForward, map);
