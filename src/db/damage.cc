@@ -7,7 +7,6 @@
 #include "base/status.h"
 #include "db/readable_manifest.h"
 #include "io/file_names.h"
-#include "sstable/read/sstable_reader.h"
 
 namespace stele::internal {
 namespace {
@@ -82,12 +81,13 @@ absl::Status CheckNoLaterCommits(const Version& version, const LogDamage& damage
 
 std::string UnlistedText(const std::vector<std::string>& names) {
   if (names.empty()) return "";
-  std::string text = fmt::format("; the readable part of the manifest does not have {}", names[0]);
-  for (size_t i = 1; i < std::min(names.size(), kUnlistedNamesMax); ++i) text += ", " + names[i];
+  std::string list = names[0];
+  for (size_t i = 1; i < std::min(names.size(), kUnlistedNamesMax); ++i) list += ", " + names[i];
   if (names.size() > kUnlistedNamesMax)
-    text += fmt::format(" and {} more files", names.size() - kUnlistedNamesMax);
-  return text +
-         (names.size() == 1 ? ", so its rows are not shown" : ", so their rows are not shown");
+    list += fmt::format(" and {} more files", names.size() - kUnlistedNamesMax);
+  return fmt::format(
+      "; the readable part of the manifest does not have {}, so {} rows are not shown", list,
+      names.size() == 1 ? "its" : "their");
 }
 
 }  // namespace
@@ -96,8 +96,7 @@ absl::StatusOr<DirectoryState> InspectToOpen(FileSystem* file_system, const std:
                                              const EngineOptions& options) {
   absl::StatusOr<DirectoryState> state = InspectDirectory(file_system, directory);
   if (state.ok() || options.database.on_damage != OnDamage::kReadAround) return state;
-  const absl::StatusOr<bool> has_manifest = HasManifest(file_system, directory);
-  return has_manifest.ok() && *has_manifest ? DirectoryState::kDatabase : state;
+  return HasReadableFiles(file_system, directory) ? DirectoryState::kDatabase : state;
 }
 
 absl::StatusOr<ManifestLog::Recovered> RecoverManifest(Storage& storage) {
@@ -107,16 +106,7 @@ absl::StatusOr<ManifestLog::Recovered> RecoverManifest(Storage& storage) {
       ManifestLog::Recover(fs, path, /*read_only=*/true);
   const bool is_lost = absl::IsDataLoss(recovered.status()) || absl::IsNotFound(recovered.status());
   if (!is_lost || storage.options.database.on_damage != OnDamage::kReadAround) return recovered;
-  const auto read_summary = [&storage, fs](uint64_t number) -> absl::StatusOr<SstableSummary> {
-    const std::string name = SstableName(number);
-    STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file,
-                           fs->Open(storage.directory.PathOf(name), OpenMode::kRead));
-    STELE_ASSIGN_OR_RETURN(const std::shared_ptr<SstableReader> reader,
-                           SstableReader::Open(std::move(file), name, nullptr, nullptr));
-    return reader->summary();
-  };
-  STELE_ASSIGN_OR_RETURN(ReadableManifest found,
-                         RecoverReadable(fs, path, recovered.status(), read_summary));
+  STELE_ASSIGN_OR_RETURN(ReadableManifest found, RecoverReadable(fs, path, recovered.status()));
   const absl::Status status =
       MakeStatus(absl::StatusCode::kDataLoss, found.what + UnlistedText(found.unlisted_sstables));
   storage.log_damages.push_back(

@@ -17,13 +17,13 @@
 
 namespace stele::internal {
 
-// InspectDirectory. With kReadAround, a directory that has a manifest is a database, also if
-// CURRENT is missing.
+// InspectDirectory. With kReadAround, a directory that has a manifest or an SSTable is a database,
+// also if CURRENT is missing.
 absl::StatusOr<DirectoryState> InspectToOpen(FileSystem* file_system, const std::string& directory,
                                              const EngineOptions& options);
 
 // Recovers the manifest without changing it. With kReadAround, a damaged manifest is read around
-// the damage, and one that CURRENT does not name is found.
+// the damage, one that CURRENT does not name is found, and the SSTables replace one that is lost.
 absl::StatusOr<ManifestLog::Recovered> RecoverManifest(Storage& storage);
 
 // The options with which the log is read.

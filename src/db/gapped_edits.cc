@@ -5,14 +5,19 @@
 #include <utility>
 
 #include "base/status.h"
+#include "db/version_snapshot.h"
 #include "io/file_names.h"
 
 namespace stele::internal {
 namespace {
 
+// Limits the time for hostile edits. An edit of a real database divides a few short stacks.
+constexpr uint64_t kReferencesCopiedMax = uint64_t{1} << 22;
+
 // Returns the part of a tablet in `range`.
 TabletEdit PartOf(const TabletEdit& tablet, const KeyRange& range) {
   TabletEdit part{.range = Intersect(tablet.range, range), .stack = {}};
+  if (part.range.IsEmpty()) return part;
   for (const ReferenceEdit& reference : tablet.stack) {
     KeyRange rows = Intersect(reference.range, range);
     if (rows.IsEmpty()) continue;
@@ -25,10 +30,11 @@ TabletEdit PartOf(const TabletEdit& tablet, const KeyRange& range) {
 }
 
 // Replaces the rows of `tablet`. A missing edit may have moved the boundaries of tablets, so those
-// that it overlaps are divided.
-void Replace(std::map<std::string, TabletEdit>* tablets, TabletEdit tablet) {
+// that it overlaps are divided. Returns the number of references that were copied for that.
+uint64_t Replace(std::map<std::string, TabletEdit>* tablets, TabletEdit tablet) {
   const KeyRange range = tablet.range;
-  if (range.IsEmpty()) return;
+  if (range.IsEmpty()) return 0;
+  uint64_t copied = 0;
   std::vector<KeyRange> rest = {{"", range.start, false}};
   if (!range.unbounded_end) rest.push_back({range.end, "", true});
   std::vector<TabletEdit> parts;
@@ -37,6 +43,7 @@ void Replace(std::map<std::string, TabletEdit>* tablets, TabletEdit tablet) {
   while (it != tablets->end() && it->second.range.Overlaps(range)) {
     for (const KeyRange& kept : rest) {
       TabletEdit part = PartOf(it->second, kept);
+      copied += part.stack.size();
       if (!part.range.IsEmpty()) parts.push_back(std::move(part));
     }
     it = tablets->erase(it);
@@ -46,6 +53,7 @@ void Replace(std::map<std::string, TabletEdit>* tablets, TabletEdit tablet) {
     std::string start = part.range.start;
     tablets->insert_or_assign(std::move(start), std::move(part));
   }
+  return copied;
 }
 
 }  // namespace
@@ -99,19 +107,10 @@ void GappedEdits::AddTable(TableEdit edit) {
   Table& table = it->second;
   if (edit.definition != nullptr) table.definition = std::move(edit.definition);
   table.flushed_through = std::max(table.flushed_through, edit.flushed_through.value_or(0));
-  for (TabletEdit& tablet : edit.tablets) Replace(&table.tablets, std::move(tablet));
-}
-
-// A table can only have the name of another one if that was dropped.
-void GappedEdits::DropOlderNamesakes() {
-  std::map<std::string_view, uint32_t> ids;
-  std::vector<uint32_t> dropped;
-  for (const auto& [id, table] : tables_) {
-    if (table.definition == nullptr) continue;
-    const auto [it, is_first] = ids.emplace(table.definition->name, id);
-    if (!is_first) dropped.push_back(std::exchange(it->second, id));
+  for (TabletEdit& tablet : edit.tablets) {
+    if (references_copied_ > kReferencesCopiedMax) return;
+    references_copied_ += Replace(&table.tablets, std::move(tablet));
   }
-  for (const uint32_t id : dropped) tables_.erase(id);
 }
 
 bool GappedEdits::IsDescribed(uint64_t number, const ReadFileSummary& read_summary) {
@@ -128,57 +127,43 @@ bool GappedEdits::IsDescribed(uint64_t number, const ReadFileSummary& read_summa
   return true;
 }
 
-// Also removes the references of a second table to a file. A file belongs to one table.
-void GappedEdits::RemoveUndescribed(const ReadFileSummary& read_summary) {
-  std::map<uint64_t, std::optional<uint32_t>> owners;  // nullopt: the file is not described
-  for (auto& [table_id, table] : tables_) {
-    for (auto& [start, tablet] : table.tablets) {
-      std::erase_if(tablet.stack, [&, id = table_id](const ReferenceEdit& reference) {
-        const auto [owner, is_first] = owners.emplace(reference.file_number, std::nullopt);
-        if (is_first && IsDescribed(reference.file_number, read_summary)) owner->second = id;
-        return owner->second != id;
-      });
-    }
-  }
-  std::erase_if(files_, [&owners](const auto& file) {
-    const auto owner = owners.find(file.first);
-    return owner == owners.end() || !owner->second.has_value();
-  });
-}
-
-// The numbers that a missing edit raised follow from what the others contain.
-Edit GappedEdits::Snapshot() {
+Edit GappedEdits::Snapshot() const {
   Edit edit = scalars_;
-  for (const auto& [number, file] : files_) {
-    edit.new_files.push_back(file);
-    edit.next_file_number = std::max(edit.next_file_number, number + 1);
-  }
   for (const auto& [id, table] : tables_) {
     TableEdit& table_edit = edit.tables.emplace_back(TableEdit{.table_id = id});
     table_edit.definition = table.definition;
     table_edit.flushed_through = table.flushed_through;
-    for (const auto& [start, tablet] : table.tablets) {
-      table_edit.tablets.push_back(tablet);
-      for (const ReferenceEdit& reference : tablet.stack)
-        edit.last_sequence = std::max(edit.last_sequence, reference.sequence_last);
-    }
-    edit.next_table_id = std::max(edit.next_table_id, id + 1);
-    if (table.definition == nullptr) continue;
-    for (const uint32_t family_id : table.definition->families.ids())
-      edit.next_family_id = std::max(edit.next_family_id, family_id + 1);
+    for (const auto& [start, tablet] : table.tablets) table_edit.tablets.push_back(tablet);
   }
   return edit;
 }
 
+// Also removes the references of a second table to a file. A file belongs to one table.
+void GappedEdits::DescribeFiles(const ReadFileSummary& read_summary, Edit* snapshot) {
+  std::map<uint64_t, std::optional<uint32_t>> owners;  // nullopt: the file is not described
+  for (TableEdit& table : snapshot->tables) {
+    for (TabletEdit& tablet : table.tablets) {
+      std::erase_if(tablet.stack, [&](const ReferenceEdit& reference) {
+        const auto [owner, is_first] = owners.emplace(reference.file_number, std::nullopt);
+        if (is_first && IsDescribed(reference.file_number, read_summary))
+          owner->second = table.table_id;
+        return owner->second != table.table_id;
+      });
+    }
+  }
+  for (const auto& [number, file] : files_) snapshot->new_files.push_back(file);
+}
+
 absl::StatusOr<std::shared_ptr<const Version>> GappedEdits::Finish(
     const ReadFileSummary& read_summary) {
-  DropOlderNamesakes();
-  RemoveUndescribed(read_summary);
+  if (references_copied_ > kReferencesCopiedMax)
+    return InvalidArgument("the edits divide tablets with many SSTables too often");
   for (const uint32_t id : unknown_tables_)
     losses_.push_back(fmt::format("table {} was created there, so it is not shown", id));
-  STELE_ASSIGN_OR_RETURN(std::shared_ptr<const Version> version, Apply(Version(), Snapshot()));
-  STELE_RETURN_IF_ERROR(CheckVersion(*version));
-  return version;
+  Edit snapshot = Snapshot();
+  RemoveOlderNamesakes(&snapshot);
+  DescribeFiles(read_summary, &snapshot);
+  return VersionOfSnapshot(std::move(snapshot));
 }
 
 }  // namespace stele::internal

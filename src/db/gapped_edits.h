@@ -7,7 +7,7 @@
 // Lost:      a table that a missing edit created, unless a later edit has its definition; the rows
 //            of a file that only missing edits referenced. Tables and rows that a missing edit
 //            dropped may be in the result; their files may be deleted.
-// Errors:    InvalidArgument if the edits contradict each other.
+// Errors:    InvalidArgument if the edits contradict each other, or take too long to apply.
 // Threads:   confined.
 #pragma once
 
@@ -49,16 +49,17 @@ class GappedEdits {
   };
 
   void AddTable(TableEdit edit);
-  void DropOlderNamesakes();
   bool IsDescribed(uint64_t number, const ReadFileSummary& read_summary);
-  void RemoveUndescribed(const ReadFileSummary& read_summary);
-  Edit Snapshot();
+  Edit Snapshot() const;  // without files
+  // Adds the files, and removes the references to those that are not described.
+  void DescribeFiles(const ReadFileSummary& read_summary, Edit* snapshot);
 
   Edit scalars_;  // without files and tables
   std::map<uint64_t, SstableFile> files_;
   std::map<uint32_t, Table> tables_;
   std::set<uint32_t> unknown_tables_;
   std::vector<std::string> losses_;
+  uint64_t references_copied_ = 0;
 };
 
 }  // namespace stele::internal

@@ -7,9 +7,13 @@
 #include <utility>
 
 #include "base/status.h"
+#include "db/file_edits.h"
+#include "db/gapped_edits.h"
 #include "io/file_names.h"
 #include "manifest/current_file.h"
 #include "manifest/manifest_reader.h"
+#include "sstable/read/sstable_reader.h"
+#include "wal/segment_reader.h"
 
 namespace stele::internal {
 namespace {
@@ -24,6 +28,15 @@ absl::StatusOr<std::vector<uint64_t>> ListNumbers(FileSystem* file_system,
     if (parsed.has_value() && parsed->type == type) numbers.push_back(parsed->number);
   }
   return numbers;
+}
+
+absl::StatusOr<std::shared_ptr<SstableReader>> OpenFile(FileSystem* file_system,
+                                                        const std::string& directory,
+                                                        uint64_t number) {
+  const std::string name = SstableName(number);
+  STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file,
+                         file_system->Open(JoinPath(directory, name), OpenMode::kRead));
+  return SstableReader::Open(std::move(file), name, nullptr, nullptr);
 }
 
 // The manifest that CURRENT names comes first, then the others by descending number.
@@ -74,11 +87,14 @@ absl::StatusOr<std::shared_ptr<const Version>> ReplayAround(const File& file, st
 }
 
 absl::StatusOr<ReadableManifest> ReadCandidate(FileSystem* file_system,
-                                               const std::string& directory, uint64_t number,
-                                               const ReadFileSummary& read_summary) {
+                                               const std::string& directory, uint64_t number) {
   const std::string name = ManifestName(number);
   STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
                          file_system->Open(JoinPath(directory, name), OpenMode::kRead));
+  const auto read_summary = [&](uint64_t sstable) -> absl::StatusOr<SstableSummary> {
+    STELE_ASSIGN_OR_RETURN(const auto reader, OpenFile(file_system, directory, sstable));
+    return reader->summary();
+  };
   ManifestScan scan;
   ReadableManifest found{.file = std::string(kCurrentName)};
   STELE_ASSIGN_OR_RETURN(found.recovered.version,
@@ -109,24 +125,86 @@ absl::Status AddUnlisted(FileSystem* file_system, const std::string& directory,
   return absl::OkStatus();
 }
 
+// The id of the database that wrote the newest segment; 0 if there is none.
+absl::StatusOr<uint64_t> FindDatabaseId(FileSystem* file_system, const std::string& directory) {
+  STELE_ASSIGN_OR_RETURN(std::vector<uint64_t> numbers,
+                         ListNumbers(file_system, directory, FileType::kSegment));
+  std::sort(numbers.rbegin(), numbers.rend());
+  for (const uint64_t number : numbers) {
+    const absl::StatusOr<SegmentReader> reader =
+        SegmentReader::Open(file_system, JoinPath(directory, SegmentName(number)), number);
+    if (reader.ok() && reader->header() != nullptr && reader->IsStarted(std::nullopt))
+      return reader->header()->database_id;
+  }
+  return 0;
+}
+
+absl::StatusOr<ReadableManifest> ReadWithoutManifest(FileSystem* file_system,
+                                                     const std::string& directory,
+                                                     const absl::Status& why) {
+  STELE_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers,
+                         ListNumbers(file_system, directory, FileType::kSstable));
+  std::vector<FileWithEdit> files;
+  ReadableManifest found{.file = std::string(kCurrentName)};
+  for (const uint64_t number : numbers) {
+    const auto reader = OpenFile(file_system, directory, number);
+    if (!reader.ok()) {
+      found.what += fmt::format("; {} is not readable: {}", SstableName(number),
+                                ToStd(reader.status().message()));
+      continue;
+    }
+    absl::StatusOr<Edit> edit = DecodeEdit((*reader)->edit());
+    // Its newest commit is unknown, so no version is garbage because of its ordinal.
+    FileWithEdit file{.file = {.number = number,
+                               .summary = (*reader)->summary(),
+                               .newest_commit_time = INT64_MAX},
+                      .edit = edit.ok() ? *std::move(edit) : Edit()};
+    if (NamesItsTable(file)) {
+      files.push_back(std::move(file));
+    } else {
+      found.what += fmt::format("; {} does not say to which table it belongs", SstableName(number));
+    }
+  }
+  if (files.empty()) return why;
+  absl::StatusOr<std::shared_ptr<const Version>> version = VersionFromFiles(std::move(files));
+  if (!version.ok())
+    return WithContext(why, fmt::format("no manifest is readable, and the SSTables contradict each "
+                                        "other ({})",
+                                        ToStd(version.status().message())));
+  found.what = fmt::format(
+      "{}; no manifest is readable, so the SSTables say which tables there are: rows "
+      "that were dropped may be visible again, and a table without SSTables is not "
+      "shown{}",
+      ToStd(why.message()), found.what);
+  found.recovered.version = *std::move(version);
+  STELE_ASSIGN_OR_RETURN(found.recovered.database_id, FindDatabaseId(file_system, directory));
+  return found;
+}
+
 }  // namespace
+
+bool HasReadableFiles(FileSystem* file_system, const std::string& directory) {
+  for (const FileType type : {FileType::kManifest, FileType::kSstable}) {
+    const absl::StatusOr<std::vector<uint64_t>> numbers = ListNumbers(file_system, directory, type);
+    if (numbers.ok() && !numbers->empty()) return true;
+  }
+  return false;
+}
 
 absl::StatusOr<ReadableManifest> RecoverReadable(FileSystem* file_system,
                                                  const std::string& directory,
-                                                 const absl::Status& why,
-                                                 const ReadFileSummary& read_summary) {
+                                                 const absl::Status& why) {
   STELE_ASSIGN_OR_RETURN(const std::vector<uint64_t> candidates,
                          ListCandidates(file_system, directory));
   for (const uint64_t number : candidates) {
-    absl::StatusOr<ReadableManifest> found =
-        ReadCandidate(file_system, directory, number, read_summary);
+    absl::StatusOr<ReadableManifest> found = ReadCandidate(file_system, directory, number);
     if (absl::IsDataLoss(found.status())) continue;
     if (!found.ok()) return found.status();
     if (found->what.empty()) found->what = ToStd(why.message());
     STELE_RETURN_IF_ERROR(AddUnlisted(file_system, directory, &*found));
     return found;
   }
-  return why;
+  return ReadWithoutManifest(file_system, directory, why);
 }
 
 }  // namespace stele::internal

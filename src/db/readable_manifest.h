@@ -1,7 +1,8 @@
-// db/readable_manifest.h: reads a damaged manifest as far as it is readable. Changes nothing.
+// db/readable_manifest.h: reads a damaged manifest as far as it is readable, or else what the
+// SSTables say. Changes nothing.
 //
-// Path:      db/damage.cc -> here -> manifest/manifest_reader.h, db/gapped_edits.h.
-// Errors:    DataLoss if no manifest has a good first edit; those of the file system.
+// Path:      db/damage.cc -> here -> manifest/manifest_reader.h, or db/file_edits.h.
+// Errors:    those of the file system, and the error of a database of which nothing is readable.
 // Threads:   pure functions.
 #pragma once
 
@@ -11,7 +12,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "db/gapped_edits.h"
 #include "io/file_system.h"
 #include "manifest/manifest_log.h"
 
@@ -19,7 +19,8 @@ namespace stele::internal {
 
 struct ReadableManifest {
   ManifestLog::Recovered recovered;  // without a log
-  // The damaged file, its first bad byte, and a description. CURRENT, if the manifest is whole.
+  // The damaged file, its first bad byte, and a description. CURRENT, if the manifest is whole or
+  // lost.
   std::string file;
   uint64_t offset = 0;
   std::string what;
@@ -28,13 +29,16 @@ struct ReadableManifest {
   std::vector<std::string> unlisted_sstables;
 };
 
+// Returns whether the directory has a manifest or an SSTable.
+bool HasReadableFiles(FileSystem* file_system, const std::string& directory);
+
 // Reads what is readable of a database whose ManifestLog::Recover fails with `why`, or which has no
 // CURRENT. The manifest that CURRENT names is preferred, then the one with the highest number. Of
 // the chosen manifest, the edits before the first bad one are applied, and then the readable edits
-// after it (db/gapped_edits.h). Returns `why` if no manifest has a good first edit.
+// after it (db/gapped_edits.h). If no manifest has a good first edit, the edits of the SSTables are
+// applied (db/file_edits.h). Returns `why` if there are none.
 absl::StatusOr<ReadableManifest> RecoverReadable(FileSystem* file_system,
                                                  const std::string& directory,
-                                                 const absl::Status& why,
-                                                 const ReadFileSummary& read_summary);
+                                                 const absl::Status& why);
 
 }  // namespace stele::internal

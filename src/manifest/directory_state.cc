@@ -1,4 +1,4 @@
-// Implements InspectDirectory, HasManifest and CheckFiles.
+// Implements InspectDirectory and CheckFiles.
 #include <algorithm>
 #include <optional>
 
@@ -121,14 +121,6 @@ absl::StatusOr<DirectoryState> InspectDirectory(FileSystem* file_system,
     return DirectoryState::kDatabase;
   }
   return InspectWithoutCurrent(file_system, directory, *names);
-}
-
-absl::StatusOr<bool> HasManifest(FileSystem* file_system, const std::string& directory) {
-  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, file_system->List(directory));
-  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
-    const std::optional<FileName> parsed = ParseFileName(name);
-    return parsed.has_value() && parsed->type == FileType::kManifest;
-  });
 }
 
 absl::Status CheckFiles(FileSystem* file_system, const std::string& directory,

@@ -57,9 +57,6 @@ enum class DirectoryState {
 absl::StatusOr<DirectoryState> InspectDirectory(FileSystem* file_system,
                                                 const std::string& directory);
 
-// Returns whether the directory has a file with the name of a manifest.
-absl::StatusOr<bool> HasManifest(FileSystem* file_system, const std::string& directory);
-
 // Checks that every file of the Version exists and has its size. Otherwise returns DataLoss that
 // names the first wrong file, and how many there are. A file whose size cannot be read counts as
 // correct.

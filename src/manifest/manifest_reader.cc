@@ -42,8 +42,11 @@ class ManifestWalk {
     scan_.discarded_bytes = file_bytes_ - scan_.end_offset;
     if (scan_.discarded_bytes > 0) scan_.closed = false;
     const ManifestScan result = scan_;
-    if (!read.ok() && visit_rest != nullptr && *visit_rest != nullptr)
-      STELE_RETURN_IF_ERROR(ReadRest(*visit_rest));
+    if (read.ok() || visit_rest == nullptr) return result;
+    if (const absl::Status rest = ReadRest(*visit_rest); !rest.ok()) {
+      *damage = MakeStatus(read.code(), fmt::format("{}; the rest cannot be read: {}",
+                                                    ToStd(read.message()), ToStd(rest.message())));
+    }
     return result;
   }
 

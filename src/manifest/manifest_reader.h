@@ -49,8 +49,8 @@ absl::StatusOr<ManifestScan> ReadManifest(const File& file, std::string_view fil
                                           const EditVisitor& visit);
 
 // Like ReadManifest, but DataLoss after the first edit ends the scan before the damaged edit, and
-// is stored in `damage`. `visit_rest` is called for the readable edits after it, if it is not null.
-// It must accept every edit.
+// is stored in `damage`. `visit_rest` is called for the readable edits after it. It must accept
+// every edit. An error that ends the reading of the rest is added to `damage`.
 absl::StatusOr<ManifestScan> ReadDamagedManifest(const File& file, std::string_view file_name,
                                                  const EditVisitor& visit,
                                                  const EditVisitor& visit_rest,

@@ -183,6 +183,21 @@ TEST_F(CommandDamageTest, SalvageWithoutAReadableTableListsTheDamage) {
   EXPECT_FALSE(std::filesystem::exists(Path("new")));
 }
 
+// Table "busy" is in the log only.
+TEST_F(CommandDamageTest, SalvageWithoutAManifestCopiesTheSstables) {
+  for (const auto& entry : std::filesystem::directory_iterator(database())) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("MANIFEST") || name == "CURRENT") std::filesystem::remove(entry.path());
+  }
+  EXPECT_NE(RunPlain({"doctor", database()}).out.find("stele salvage " + database()),
+            std::string::npos);
+  const CommandResult result = RunPlain({"salvage", database(), Path("new")});
+  EXPECT_EQ(result.exit_status, 3) << result.err;
+  EXPECT_NE(result.out.find("no manifest is readable"), std::string::npos) << result.out;
+  EXPECT_EQ(RunPlain({"--db", Path("new"), "ls"}).out, "safe\n");
+  EXPECT_EQ(RunPlain({"--db", Path("new"), "count", "safe"}).out, "1\n");
+}
+
 TEST_F(CommandDamageTest, SalvageDoesNotWriteIntoADatabase) {
   const CommandResult result = RunPlain({"salvage", database(), database()});
   EXPECT_EQ(result.exit_status, 1);
@@ -263,7 +278,7 @@ TEST_F(CommandDamageTest, DoctorKnowsLostFiles) {
     const std::string name = entry.path().filename();
     if (name.starts_with("MANIFEST")) std::filesystem::remove(entry.path());
   }
-  EXPECT_NE(RunPlain({"doctor", database()}).out.find("Without the beginning of a manifest"),
+  EXPECT_NE(RunPlain({"doctor", database()}).out.find("No manifest is readable"),
             std::string::npos);
   std::filesystem::remove(database() + "/CURRENT");
   EXPECT_NE(RunPlain({"doctor", database()}).out.find("not a complete database"),

@@ -66,8 +66,8 @@ absl::StatusOr<Diagnosis> ExamineDamaged(const std::string& directory, const abs
   const absl::StatusOr<Database> around = TryToRead(directory, OnDamage::kReadAround);
   if (!around.ok()) {
     return Diagnosis{
-        .state = fmt::format("The database cannot be read: {}. Without the beginning of a manifest "
-                             "it is unknown which rows the files have.",
+        .state = fmt::format("The database cannot be read: {}. No manifest is readable, and no "
+                             "SSTable says to which table it belongs.",
                              internal::ToStd(around.status().message())),
         .advice = {std::string(kBackup),
                    fmt::format("stele dump {}/FILE cells=true   prints the cells of an SSTable.",

@@ -329,10 +329,24 @@ TEST_F(DamagedLogTest, AManifestThatIsDamagedInTheMiddle) {
   EXPECT_GT(without_sstable, 0u);
 }
 
-TEST_F(DamagedLogTest, AnotherDatabaseWithoutAManifestIsRefusedInEveryMode) {
+// Table "busy" has no SSTable.
+TEST_F(DamagedLogTest, WithoutAManifestTheSstablesAreRead) {
   const std::vector<std::string> names = *files_.List("/db");
   for (const std::string& name : names) {
     if (name.ends_with(".sst") || name.ends_with(".log")) continue;
+    ASSERT_EQ(files_.Remove("/db/" + name), absl::OkStatus());
+  }
+  for (const OnDamage on_damage : {OnDamage::kRefuse, OnDamage::kReadBefore})
+    EXPECT_TRUE(absl::IsFailedPrecondition(Open(on_damage).status()));
+  EXPECT_EQ(*Open(OnDamage::kReadAround)->ListTables(), std::vector<std::string>{"safe"});
+  EXPECT_EQ(Rows(OnDamage::kReadAround, "safe"), "0");
+  EXPECT_NE(Messages().find("no manifest is readable"), std::string::npos) << Messages();
+}
+
+TEST_F(DamagedLogTest, ALogAloneIsRefusedInEveryMode) {
+  const std::vector<std::string> names = *files_.List("/db");
+  for (const std::string& name : names) {
+    if (name.ends_with(".log")) continue;
     ASSERT_EQ(files_.Remove("/db/" + name), absl::OkStatus());
   }
   for (const OnDamage on_damage : {OnDamage::kRefuse, OnDamage::kReadBefore, OnDamage::kReadAround})

@@ -2,10 +2,13 @@
 // a valid Version.
 #include "db/gapped_edits.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "base/random.h"
 #include "base/status.h"
@@ -76,6 +79,32 @@ TEST(GappedEditsTest, EveryGapGivesAValidVersion) {
     described += without_files.losses().size() - edits->losses().size();
   }
   EXPECT_GT(described, 0u) << "no edit referred to a file that only a missing edit described";
+}
+
+// Each edit divides a tablet with many files, and has few bytes itself.
+TEST(GappedEditsTest, HostileEditsEnd) {
+  Edit first{
+      .last_sequence = 2000, .next_file_number = 3000, .next_table_id = 2, .next_family_id = 2};
+  TableEdit& table = first.tables.emplace_back(TableEdit{.table_id = 1});
+  table.definition = MakeDefinition(1, "t", 1, Schema().AddFamily("f"), {{.id = 1, .name = "f"}});
+  TabletEdit& tablet =
+      table.tablets.emplace_back(TabletEdit{.range = KeyRange::All(), .stack = {}});
+  for (uint64_t number = 2000; number > 0; --number) {
+    SstableFile& file = first.new_files.emplace_back(SstableFile{.number = number});
+    file.summary.rows = 1;
+    tablet.stack.push_back({number, KeyRange::All(), number, number});
+  }
+  const auto before = Apply(Version(), first);
+  ASSERT_TRUE(before.ok()) << before.status();
+  GappedEdits edits(**before);
+  for (int i = 0; i < 5000; ++i) {
+    Edit edit;
+    const std::string row_key = fmt::format("{:05}", i);
+    edit.tables.push_back({.table_id = 1});
+    edit.tables.back().tablets.push_back({.range = {row_key, row_key + "!", false}, .stack = {}});
+    edits.Add(std::move(edit));
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(edits.Finish(RefuseSummary).status()));
 }
 
 }  // namespace
