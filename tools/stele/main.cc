@@ -173,6 +173,8 @@ absl::Status RunVerb(Session& session, const std::vector<std::string>& words) {
 
 int Main(int argc, char** argv) {
   internal::OpenStandardDescriptors();
+  // An error is one line. gRPC would print its own lines before it, unless the user asks for them.
+  setenv("GRPC_VERBOSITY", "NONE", /*replace=*/0);
   GlobalOptions options;
   if (const char* database = std::getenv("STELE_DB")) options.database = database;
   const auto words = TakeFlags(std::vector<std::string>(argv + 1, argv + argc), options);

@@ -31,8 +31,18 @@ absl::Status CheckId(std::string_view what, std::string_view id) {
 
 absl::Status CheckEndpoint(std::string_view endpoint) {
   if (endpoint.starts_with("unix:/")) return absl::OkStatus();
+  if (endpoint.find("//") != std::string_view::npos)
+    return InvalidArgument(
+        "location: endpoint \"{}\": it must be HOST:PORT, without a scheme; tls=1 selects TLS",
+        Printable(endpoint));
   const size_t colon = endpoint.rfind(':');
   int port = 0;
+  const std::string_view host = endpoint.substr(0, std::min(colon, endpoint.size()));
+  const bool is_bracketed = host.starts_with('[') && host.ends_with(']');
+  if (host.find(':') != std::string_view::npos && !is_bracketed)
+    return InvalidArgument(
+        "location: endpoint \"{}\": an IPv6 address has brackets, as in [::1]:8086",
+        Printable(endpoint));
   if (colon != std::string_view::npos && colon > 0) {
     const char* const end = endpoint.data() + endpoint.size();
     const auto parsed = std::from_chars(endpoint.data() + colon + 1, end, port);

@@ -59,12 +59,14 @@ class TlsTest(unittest.TestCase):
 
     def stele(self, server, authority, *words, parameters="&tls=1"):
         """What was printed, and errors behind it."""
-        environment = {"PATH": os.environ["PATH"], "GRPC_VERBOSITY": "NONE"}
+        environment = {"PATH": os.environ["PATH"]}
         if authority:
             environment["GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"] = str(pathlib.Path(self.folder.name, f"{authority}.pem"))
         # One attempt: who is not trusted is not trusted later.
         location = f"bigtable://p/i?endpoint={server.address}&retry_seconds=0{parameters}"
         done = subprocess.run([STELE, "--db", location, *words], capture_output=True, text=True, env=environment, check=False)
+        # One line of the command's own, and none of gRPC's.
+        self.assertEqual(done.stderr.count("\n"), 0 if done.returncode == 0 else 1, done.stderr)
         return done.stdout + done.stderr
 
     def test_works_under_the_authority_that_is_named(self):

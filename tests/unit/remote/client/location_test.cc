@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/status.h"
+
 namespace stele::internal {
 namespace {
 
@@ -45,17 +47,39 @@ TEST(RemoteLocation, TakesItsParameters) {
 }
 
 TEST(RemoteLocation, OthersAreRefused) {
-  for (const char* const location :
-       {"bigtable://", "bigtable://p", "bigtable://p/", "bigtable:///i", "bigtable://p/i/t",
-        "bigtable://p/-i", "bigtable://p /i", "bigtable://p/i?endpoint=h",
-        "bigtable://p/i?endpoint=h:0", "bigtable://p/i?endpoint=h:65536",
-        "bigtable://p/i?endpoint=h:1x", "bigtable://p/i?endpoint=:1", "bigtable://p/i?tls=yes",
-        "bigtable://p/i?colour=red",
-        "bigtable://p/i?retry_seconds=", "bigtable://p/i?retry_seconds=-1",
-        "bigtable://p/i?retry_seconds=4000", "bigtable://p/i?app_profile="}) {
+  for (const char* const location : {"bigtable://",
+                                     "bigtable://p",
+                                     "bigtable://p/",
+                                     "bigtable:///i",
+                                     "bigtable://p/i/t",
+                                     "bigtable://p/-i",
+                                     "bigtable://p /i",
+                                     "bigtable://p/i?endpoint=h",
+                                     "bigtable://p/i?endpoint=h:0",
+                                     "bigtable://p/i?endpoint=h:65536",
+                                     "bigtable://p/i?endpoint=h:1x",
+                                     "bigtable://p/i?endpoint=:1",
+                                     "bigtable://p/i?tls=yes",
+                                     "bigtable://p/i?endpoint=::1:80",
+                                     "bigtable://p/i?endpoint=[::1:80",
+                                     "bigtable://p/i?endpoint=http://h:1",
+                                     "bigtable://p/i?endpoint=https://h:443/",
+                                     "bigtable://p/i?colour=red",
+                                     "bigtable://p/i?retry_seconds=",
+                                     "bigtable://p/i?retry_seconds=-1",
+                                     "bigtable://p/i?retry_seconds=4000",
+                                     "bigtable://p/i?app_profile="}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ParseRemoteLocation(location, "").status())) << location;
   }
   EXPECT_TRUE(absl::IsInvalidArgument(ParseRemoteLocation("bigtable://p/i", "nonsense").status()));
+  const auto message = [](const char* location) {
+    return ToStd(ParseRemoteLocation(location, "").status().message());
+  };
+  EXPECT_EQ(message("bigtable://p/i?endpoint=https://h:1"),
+            "location: endpoint \"https://h:1\": it must be HOST:PORT, without a scheme; tls=1 "
+            "selects TLS");
+  EXPECT_EQ(message("bigtable://p/i?endpoint=::1:80"),
+            "location: endpoint \"::1:80\": an IPv6 address has brackets, as in [::1]:8086");
 }
 
 }  // namespace
