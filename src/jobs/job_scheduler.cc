@@ -301,6 +301,7 @@ PickerInput JobScheduler::InputOf(const PickState& pick_state) {
 // Called without locks, since it reads files.
 std::optional<CompactionPick> JobScheduler::Pick(const PickState& pick_state, bool* is_withheld) {
   if (pick_state.view == nullptr) return std::nullopt;
+  parts_.gate->CheckDirectory();
   const uint64_t free_bytes = parts_.reserve->FreeBytes();
   PickerInput input = InputOf(pick_state);
   input.reads = ReadsIn(*pick_state.view);

@@ -4,10 +4,33 @@
 #include <string>
 
 #include "base/status.h"
+#include "io/file_names.h"
 
 namespace stele::internal {
 
+absl::Status WriteGate::LostDirectory() const {
+  if (!is_directory_lost_.load(std::memory_order_relaxed)) return absl::OkStatus();
+  return MakeStatus(
+      absl::StatusCode::kDataLoss,
+      fmt::format("{}: the database's files were removed while it is open, so writes are refused; "
+                  "copy what can still be read, close the database, and restore a backup",
+                  parts_.directory->path()));
+}
+
+void WriteGate::CheckDirectory() {
+  const DatabaseDirectory& directory = *parts_.directory;
+  if (is_directory_lost_.load(std::memory_order_relaxed)) return;
+  const absl::StatusOr<FileInfo> current =
+      directory.file_system()->Stat(directory.PathOf(kCurrentName));
+  if (!absl::IsNotFound(current.status())) return;
+  if (is_directory_lost_.exchange(true, std::memory_order_relaxed)) return;
+  const absl::Status lost = LostDirectory();
+  parts_.events->Report(DatabaseEvent::Kind::kBackgroundError, std::string(ToStd(lost.message())),
+                        0, lost);
+}
+
 absl::Status WriteGate::Refusal() {
+  STELE_RETURN_IF_ERROR(LostDirectory());
   EngineState& state = *parts_.state;
   if (!state.writes_refused()) return absl::OkStatus();
   {
@@ -58,6 +81,7 @@ absl::Status WriteGate::CheckWritable(const FreesSpace& frees_space) {
 }
 
 absl::Status WriteGate::LastingRefusal() const {
+  STELE_RETURN_IF_ERROR(LostDirectory());
   if (parts_.state->writes_refused()) {
     MutexLock lock(parts_.state->mutex());
     STELE_RETURN_IF_ERROR(parts_.state->failures().RefusingWrites());
@@ -115,6 +139,7 @@ bool WriteGate::MakeRoom() {
 
 absl::Status WriteGate::RunFreeing(const std::function<absl::Status()>& call) {
   STELE_RETURN_IF_ERROR(parts_.open->CheckChangeable());
+  STELE_RETURN_IF_ERROR(LostDirectory());
   if (LacksSpace(Refusal())) MakeRoom();
   absl::Status status = call();
   if (LacksSpace(status) && MakeRoom()) status = call();

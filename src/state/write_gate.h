@@ -1,19 +1,22 @@
 // state/write_gate.h: checks whether the database accepts writes now: it is open for writing, no
-// background failure refuses writes, and the disk has room.
+// background failure refuses writes, the disk has room, and the directory exists.
 //
 // On a full disk only a write that frees space is admitted. The reserve (io/space_reserve.h) is
 // released for it.
 //
-// Path:      writes, schema changes -> CheckWritable, RunFreeing; job_scheduler -> RestoreReserve.
+// Path:      writes, schema changes -> CheckWritable, RunFreeing; job_scheduler -> RestoreReserve,
+//            CheckDirectory.
 // Threads:   thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "io/space_reserve.h"
+#include "state/database_directory.h"
 #include "state/engine_options.h"
 #include "state/engine_state.h"
 #include "state/events.h"
@@ -29,6 +32,7 @@ class WriteGate {
   // All parts must outlive it.
   struct Parts {
     const OpenCheck* open = nullptr;
+    const DatabaseDirectory* directory = nullptr;
     EngineState* state = nullptr;
     SpaceReserve* reserve = nullptr;
     Events* events = nullptr;
@@ -49,6 +53,9 @@ class WriteGate {
   absl::Status RunFreeing(const std::function<absl::Status()>& call);
   // Releases the reserve. Returns true if that freed space just now.
   bool MakeRoom();
+  // Looks whether the directory still has its CURRENT. If not, the open files are lost once they
+  // are closed, so writes are refused from then on. Reads the disk; called regularly.
+  void CheckDirectory();
   // Creates the reserve again if there is room. Returns true if it was released and exists again.
   bool RestoreReserve();
   // Call after files were removed: jobs that failed for lack of space are retried at once.
@@ -63,13 +70,16 @@ class WriteGate {
   absl::Status CheckRoomForSegment(uint64_t bytes) const;
 
  private:
-  absl::Status Refusal();  // why writes that free no space are refused
+  absl::Status Refusal();              // why writes that free no space are refused
+  absl::Status LostDirectory() const;  // OK if CheckDirectory has always found it
   // The room for a new manifest, and for an edit that drops rows.
   uint64_t ManifestBytes() const;
 
   const Parts parts_;
   const EngineSizes sizes_;
   const bool has_threads_;
+  // Relaxed: no other data depends on it.
+  std::atomic<bool> is_directory_lost_{false};
 };
 
 }  // namespace stele::internal
