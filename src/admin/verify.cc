@@ -20,6 +20,14 @@ RowRange RowsOf(const KeyRange& range) {
                              : RowRange::RightOpen(range.start, range.end);
 }
 
+// The ids of the families that the file has. Empty, which means all, if it has tombstones of rows.
+std::vector<uint32_t> FamiliesOf(const SstableSummary& summary) {
+  std::vector<uint32_t> ids;
+  if (summary.row_tombstones > 0) return ids;
+  for (const FamilySummary& family : summary.families) ids.push_back(family.family_id);
+  return ids;
+}
+
 std::vector<std::string> NamesOf(const TableDefinition& definition,
                                  const std::vector<uint32_t>& family_ids) {
   std::vector<std::string> names;
@@ -93,7 +101,7 @@ void VerifyFile(const TableView& table, const ViewReference& reference, const Ke
   };
   const auto add_error = [&](const absl::Status& status) {
     const Place place = PlaceOf(status, name);
-    add({.offset = place.offset, .what = place.what});
+    add({.offset = place.offset, .family_ids = FamiliesOf(file.summary), .what = place.what});
   };
   const std::shared_ptr<SstableReader>& reader = reference.file->reader();
   if (reader == nullptr) return add_error(reference.file->open_status());

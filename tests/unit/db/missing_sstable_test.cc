@@ -19,7 +19,7 @@ class MissingSstableTest : public ::testing::Test {
  protected:
   void SetUp() override {
     Database database = Open(/*read_only=*/false).value();
-    Table table = *database.CreateTable("t", Schema().AddFamily("f"));
+    Table table = *database.CreateTable("t", Schema().AddFamily("f").AddFamily("other"));
     ASSERT_EQ(database.CreateTable("whole", Schema().AddFamily("f")).status(), absl::OkStatus());
     Write(database, "t", {"a", "c"});
     Write(database, "t", {"m", "o"});
@@ -83,6 +83,7 @@ class MissingSstableTest : public ::testing::Test {
     EXPECT_EQ(damage.table, "t");
     EXPECT_TRUE(damage.rows.Contains("a") && damage.rows.Contains("c")) << damage.rows.ToString();
     EXPECT_FALSE(damage.rows.Contains("m")) << damage.rows.ToString();
+    EXPECT_EQ(damage.families, std::vector<std::string>{"f"});
     EXPECT_NE(damage.what.find(what), std::string::npos) << damage.what;
   }
   void CutFirst(size_t bytes) {
@@ -120,6 +121,23 @@ TEST_F(MissingSstableTest, TwoMissingFilesAreBothListed) {
   ASSERT_EQ(database.status(), absl::OkStatus());
   EXPECT_EQ(database->Verify()->damages.size(), 2u);
   EXPECT_TRUE(database->OpenTable("whole")->ReadRow("a")->has_value());
+}
+
+// The tombstone of a row also hides cells of families that the file does not have.
+TEST_F(MissingSstableTest, ALostDeleteOfARowAffectsAllFamilies) {
+  Database database = Open(/*read_only=*/false).value();
+  Table table = *database.OpenTable("t");
+  ASSERT_EQ(table.Apply(RowMutation("m").DeleteFromRow()), absl::OkStatus());
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  const auto& tablets = local_->engine()->storage().state.view()->version->FindTable("t")->tablets;
+  const std::string deleted = SstableName(tablets[0].stack[0].file->number);
+  local_.reset();
+  ASSERT_EQ(database.Close(), absl::OkStatus());
+  ASSERT_EQ(files_.Remove("/db/" + deleted), absl::OkStatus());
+  const absl::StatusOr<VerifyReport> report = Open(/*read_only=*/true)->Verify();
+  ASSERT_EQ(report->damages.size(), 1u);
+  EXPECT_EQ(report->damages[0].file, deleted);
+  EXPECT_TRUE(report->damages[0].families.empty());
 }
 
 TEST_F(MissingSstableTest, ReadingChangesNoFile) {
