@@ -23,7 +23,8 @@ absl::StatusOr<DirectoryState> InspectToOpen(FileSystem* file_system, const std:
                                              const EngineOptions& options);
 
 // Recovers the manifest without changing it. With kReadAround, a damaged manifest is read around
-// the damage, one that CURRENT does not name is found, and the SSTables replace one that is lost.
+// the damage, one that CURRENT does not name is found, and SSTables that it does not list are
+// added.
 absl::StatusOr<ManifestLog::Recovered> RecoverManifest(Storage& storage);
 
 // The options with which the log is read.

@@ -58,7 +58,8 @@ uint64_t Replace(std::map<std::string, TabletEdit>* tablets, TabletEdit tablet) 
 
 }  // namespace
 
-GappedEdits::GappedEdits(const Version& before) {
+GappedEdits::GappedEdits(const Version& before, Definitions definitions)
+    : definitions_(std::move(definitions)) {
   Edit snapshot = SnapshotEdit(before);
   for (SstableFile& file : snapshot.new_files) files_.emplace(file.number, std::move(file));
   for (TableEdit& table : snapshot.tables) {
@@ -92,10 +93,15 @@ void GappedEdits::AddTable(TableEdit edit) {
   if (edit.drop) {
     tables_.erase(edit.table_id);
     unknown_tables_.erase(edit.table_id);
+    dropped_tables_.insert(edit.table_id);
     return;
   }
   auto it = tables_.find(edit.table_id);
   if (it == tables_.end()) {
+    if (edit.definition == nullptr) {
+      const auto known = definitions_.find(edit.table_id);
+      if (known != definitions_.end()) edit.definition = known->second;
+    }
     if (edit.definition == nullptr && edit.table_id != kTokenTableId) {
       unknown_tables_.insert(edit.table_id);
       return;

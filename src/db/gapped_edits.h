@@ -4,9 +4,10 @@
 // Tablets that no later edit replaces stay as they were before the gap.
 //
 // Path:      db/readable_manifest.cc -> here. Only for reading around damage.
-// Lost:      a table that a missing edit created, unless a later edit has its definition; the rows
-//            of a file that only missing edits referenced. Tables and rows that a missing edit
-//            dropped may be in the result; their files may be deleted.
+// Lost:      a table that a missing edit created, unless a later edit or an SSTable has its
+//            definition; the rows of a file that only missing edits referenced, until
+//            db/file_edits.h adds it. Tables and rows that a missing edit dropped may be in the
+//            result; their files may be deleted.
 // Errors:    InvalidArgument if the edits contradict each other, or take too long to apply.
 // Threads:   confined.
 #pragma once
@@ -24,13 +25,16 @@
 
 namespace stele::internal {
 
+// The newest definition of each table that the SSTables themselves have.
+using Definitions = std::map<uint32_t, std::shared_ptr<const TableDefinition>>;
 // Returns the summary that the SSTable itself has.
 using ReadFileSummary = std::function<absl::StatusOr<SstableSummary>(uint64_t file_number)>;
 
 class GappedEdits {
  public:
-  // `before` is the Version up to the gap.
-  explicit GappedEdits(const Version& before);
+  // `before` is the Version up to the gap. `definitions` are used for tables that a missing edit
+  // created.
+  GappedEdits(const Version& before, Definitions definitions);
 
   // Adds an edit after the gap, in order.
   void Add(Edit edit);
@@ -40,6 +44,8 @@ class GappedEdits {
 
   // After Finish: what the result lacks, one sentence each without a period.
   const std::vector<std::string>& losses() const { return losses_; }
+  // The tables that the edits dropped.
+  const std::set<uint32_t>& dropped_tables() const { return dropped_tables_; }
 
  private:
   struct Table {
@@ -54,10 +60,12 @@ class GappedEdits {
   // Adds the files, and removes the references to those that are not described.
   void DescribeFiles(const ReadFileSummary& read_summary, Edit* snapshot);
 
+  const Definitions definitions_;
   Edit scalars_;  // without files and tables
   std::map<uint64_t, SstableFile> files_;
   std::map<uint32_t, Table> tables_;
   std::set<uint32_t> unknown_tables_;
+  std::set<uint32_t> dropped_tables_;
   std::vector<std::string> losses_;
   uint64_t references_copied_ = 0;
 };

@@ -1,8 +1,10 @@
 #include "db/readable_manifest.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -30,6 +32,13 @@ absl::StatusOr<std::vector<uint64_t>> ListNumbers(FileSystem* file_system,
   return numbers;
 }
 
+// The SSTables of the directory, as they describe themselves.
+struct DescribedFiles {
+  std::map<uint64_t, absl::StatusOr<SstableSummary>> summaries;  // by number
+  std::vector<FileWithEdit> files;                               // those that name their tables
+  std::string faults;  // why the others do not, each after "; "
+};
+
 absl::StatusOr<std::shared_ptr<SstableReader>> OpenFile(FileSystem* file_system,
                                                         const std::string& directory,
                                                         uint64_t number) {
@@ -37,6 +46,36 @@ absl::StatusOr<std::shared_ptr<SstableReader>> OpenFile(FileSystem* file_system,
   STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file,
                          file_system->Open(JoinPath(directory, name), OpenMode::kRead));
   return SstableReader::Open(std::move(file), name, nullptr, nullptr);
+}
+
+absl::StatusOr<DescribedFiles> DescribeFiles(FileSystem* file_system,
+                                             const std::string& directory) {
+  STELE_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers,
+                         ListNumbers(file_system, directory, FileType::kSstable));
+  DescribedFiles described;
+  for (const uint64_t number : numbers) {
+    const auto reader = OpenFile(file_system, directory, number);
+    if (!reader.ok()) {
+      described.faults += fmt::format("; {} is not readable: {}", SstableName(number),
+                                      ToStd(reader.status().message()));
+      described.summaries.emplace(number, reader.status());
+      continue;
+    }
+    described.summaries.emplace(number, (*reader)->summary());
+    absl::StatusOr<Edit> edit = DecodeEdit((*reader)->edit());
+    // Its newest commit is unknown, so no version is garbage because of its ordinal.
+    FileWithEdit file{.file = {.number = number,
+                               .summary = (*reader)->summary(),
+                               .newest_commit_time = INT64_MAX},
+                      .edit = edit.ok() ? *std::move(edit) : Edit()};
+    if (NamesItsTable(file)) {
+      described.files.push_back(std::move(file));
+    } else {
+      described.faults +=
+          fmt::format("; {} does not say to which table it belongs", SstableName(number));
+    }
+  }
+  return described;
 }
 
 // The manifest that CURRENT names comes first, then the others by descending number.
@@ -52,9 +91,37 @@ absl::StatusOr<std::vector<uint64_t>> ListCandidates(FileSystem* file_system,
   return numbers;
 }
 
+// Adds the SSTables that the damaged manifest does not list. Tables with ids below `next_table_id`
+// that the version lacks were dropped before the damage.
+std::shared_ptr<const Version> AddUnlistedFiles(std::shared_ptr<const Version> version,
+                                                uint32_t next_table_id,
+                                                const std::set<uint32_t>& dropped_tables,
+                                                const DescribedFiles& described,
+                                                std::string* what) {
+  std::vector<FileWithEdit> files;
+  for (const FileWithEdit& file : described.files) {
+    const uint32_t table_id = file.edit.tables.front().table_id;
+    const bool is_dropped = dropped_tables.contains(table_id) ||
+                            (table_id < next_table_id && !version->tables.contains(table_id));
+    if (!is_dropped && !version->files.contains(file.file.number)) files.push_back(file);
+  }
+  if (files.empty()) return version;
+  absl::StatusOr<std::shared_ptr<const Version>> with_files = AddFiles(*version, files);
+  if (!with_files.ok()) {
+    *what += fmt::format("; SSTables that it does not list are not read: {}",
+                         ToStd(with_files.status().message()));
+    return version;
+  }
+  const auto added = std::count_if(files.begin(), files.end(), [&](const FileWithEdit& file) {
+    return (*with_files)->files.contains(file.file.number);
+  });
+  if (added > 0) *what += fmt::format("; {} SSTables that it does not list are read", added);
+  return *std::move(with_files);
+}
+
 // Reads around damage after the first edit, and describes it in `what`.
 absl::StatusOr<std::shared_ptr<const Version>> ReplayAround(const File& file, std::string_view name,
-                                                            const ReadFileSummary& read_summary,
+                                                            const DescribedFiles& described,
                                                             ManifestScan* scan, std::string* what) {
   auto version = std::make_shared<const Version>();
   std::optional<GappedEdits> rest;
@@ -65,7 +132,7 @@ absl::StatusOr<std::shared_ptr<const Version>> ReplayAround(const File& file, st
     return absl::OkStatus();
   };
   const auto add = [&](Edit edit) {
-    if (!rest.has_value()) rest.emplace(*version);
+    if (!rest.has_value()) rest.emplace(*version, NewestDefinitions(described.files));
     rest->Add(std::move(edit));
     ++rest_count;
     return absl::OkStatus();
@@ -73,32 +140,40 @@ absl::StatusOr<std::shared_ptr<const Version>> ReplayAround(const File& file, st
   STELE_ASSIGN_OR_RETURN(*scan, ReadDamagedManifest(file, name, apply, add, &damage));
   const absl::Status checked = CheckVersion(*version);
   if (!checked.ok()) return DataLoss(name, scan->end_offset, ToStd(checked.message()));
+  if (damage.ok()) return version;
   *what = ToStd(damage.message());
-  if (!rest.has_value()) return version;
-  absl::StatusOr<std::shared_ptr<const Version>> with_rest = rest->Finish(read_summary);
-  if (!with_rest.ok()) {
-    *what += fmt::format("; the {} edits after it are not applied: {}", rest_count,
-                         ToStd(with_rest.status().message()));
-    return version;
+  const uint32_t next_table_id = version->next_table_id;
+  std::set<uint32_t> dropped_tables;
+  if (rest.has_value()) {
+    absl::StatusOr<std::shared_ptr<const Version>> with_rest =
+        rest->Finish([&described](uint64_t number) -> absl::StatusOr<SstableSummary> {
+          const auto found = described.summaries.find(number);
+          if (found == described.summaries.end()) return NotFound("the file is missing");
+          return found->second;
+        });
+    if (with_rest.ok()) {
+      *what += fmt::format("; the {} edits after it are applied", rest_count);
+      version = *std::move(with_rest);
+      dropped_tables = rest->dropped_tables();
+    } else {
+      *what += fmt::format("; the {} edits after it are not applied: {}", rest_count,
+                           ToStd(with_rest.status().message()));
+    }
+    for (const std::string& loss : rest->losses()) *what += "; " + loss;
   }
-  *what += fmt::format("; the {} edits after it are applied", rest_count);
-  for (const std::string& loss : rest->losses()) *what += "; " + loss;
-  return with_rest;
+  return AddUnlistedFiles(std::move(version), next_table_id, dropped_tables, described, what);
 }
 
 absl::StatusOr<ReadableManifest> ReadCandidate(FileSystem* file_system,
-                                               const std::string& directory, uint64_t number) {
+                                               const std::string& directory, uint64_t number,
+                                               const DescribedFiles& described) {
   const std::string name = ManifestName(number);
   STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
                          file_system->Open(JoinPath(directory, name), OpenMode::kRead));
-  const auto read_summary = [&](uint64_t sstable) -> absl::StatusOr<SstableSummary> {
-    STELE_ASSIGN_OR_RETURN(const auto reader, OpenFile(file_system, directory, sstable));
-    return reader->summary();
-  };
   ManifestScan scan;
   ReadableManifest found{.file = std::string(kCurrentName)};
   STELE_ASSIGN_OR_RETURN(found.recovered.version,
-                         ReplayAround(*file, name, read_summary, &scan, &found.what));
+                         ReplayAround(*file, name, described, &scan, &found.what));
   if (scan.header.number != number)
     return DataLoss(name, 0, "the number in the header is not the one in the file's name");
   if (!found.what.empty()) {
@@ -141,41 +216,20 @@ absl::StatusOr<uint64_t> FindDatabaseId(FileSystem* file_system, const std::stri
 
 absl::StatusOr<ReadableManifest> ReadWithoutManifest(FileSystem* file_system,
                                                      const std::string& directory,
+                                                     const DescribedFiles& described,
                                                      const absl::Status& why) {
-  STELE_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers,
-                         ListNumbers(file_system, directory, FileType::kSstable));
-  std::vector<FileWithEdit> files;
-  ReadableManifest found{.file = std::string(kCurrentName)};
-  for (const uint64_t number : numbers) {
-    const auto reader = OpenFile(file_system, directory, number);
-    if (!reader.ok()) {
-      found.what += fmt::format("; {} is not readable: {}", SstableName(number),
-                                ToStd(reader.status().message()));
-      continue;
-    }
-    absl::StatusOr<Edit> edit = DecodeEdit((*reader)->edit());
-    // Its newest commit is unknown, so no version is garbage because of its ordinal.
-    FileWithEdit file{.file = {.number = number,
-                               .summary = (*reader)->summary(),
-                               .newest_commit_time = INT64_MAX},
-                      .edit = edit.ok() ? *std::move(edit) : Edit()};
-    if (NamesItsTable(file)) {
-      files.push_back(std::move(file));
-    } else {
-      found.what += fmt::format("; {} does not say to which table it belongs", SstableName(number));
-    }
-  }
-  if (files.empty()) return why;
-  absl::StatusOr<std::shared_ptr<const Version>> version = VersionFromFiles(std::move(files));
+  if (described.files.empty()) return why;
+  absl::StatusOr<std::shared_ptr<const Version>> version = AddFiles(Version(), described.files);
   if (!version.ok())
     return WithContext(why, fmt::format("no manifest is readable, and the SSTables contradict each "
                                         "other ({})",
                                         ToStd(version.status().message())));
+  ReadableManifest found{.file = std::string(kCurrentName)};
   found.what = fmt::format(
       "{}; no manifest is readable, so the SSTables say which tables there are: rows "
       "that were dropped may be visible again, and a table without SSTables is not "
       "shown{}",
-      ToStd(why.message()), found.what);
+      ToStd(why.message()), described.faults);
   found.recovered.version = *std::move(version);
   STELE_ASSIGN_OR_RETURN(found.recovered.database_id, FindDatabaseId(file_system, directory));
   return found;
@@ -196,15 +250,22 @@ absl::StatusOr<ReadableManifest> RecoverReadable(FileSystem* file_system,
                                                  const absl::Status& why) {
   STELE_ASSIGN_OR_RETURN(const std::vector<uint64_t> candidates,
                          ListCandidates(file_system, directory));
+  STELE_ASSIGN_OR_RETURN(const DescribedFiles described, DescribeFiles(file_system, directory));
   for (const uint64_t number : candidates) {
-    absl::StatusOr<ReadableManifest> found = ReadCandidate(file_system, directory, number);
+    absl::StatusOr<ReadableManifest> found =
+        ReadCandidate(file_system, directory, number, described);
     if (absl::IsDataLoss(found.status())) continue;
     if (!found.ok()) return found.status();
-    if (found->what.empty()) found->what = ToStd(why.message());
+    if (found->what.empty()) {
+      found->what = ToStd(why.message());
+      std::shared_ptr<const Version>& version = found->recovered.version;
+      if (number != candidates.front())  // it lacks the edits of a newer manifest
+        version = AddUnlistedFiles(version, version->next_table_id, {}, described, &found->what);
+    }
     STELE_RETURN_IF_ERROR(AddUnlisted(file_system, directory, &*found));
     return found;
   }
-  return ReadWithoutManifest(file_system, directory, why);
+  return ReadWithoutManifest(file_system, directory, described, why);
 }
 
 }  // namespace stele::internal

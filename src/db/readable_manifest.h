@@ -1,7 +1,8 @@
-// db/readable_manifest.h: reads a damaged manifest as far as it is readable, or else what the
+// db/readable_manifest.h: reads a damaged manifest as far as it is readable, and adds what the
 // SSTables say. Changes nothing.
 //
-// Path:      db/damage.cc -> here -> manifest/manifest_reader.h, or db/file_edits.h.
+// Path:      db/damage.cc -> here -> manifest/manifest_reader.h, db/gapped_edits.h,
+//            db/file_edits.h.
 // Errors:    those of the file system, and the error of a database of which nothing is readable.
 // Threads:   pure functions.
 #pragma once
@@ -35,8 +36,8 @@ bool HasReadableFiles(FileSystem* file_system, const std::string& directory);
 // Reads what is readable of a database whose ManifestLog::Recover fails with `why`, or which has no
 // CURRENT. The manifest that CURRENT names is preferred, then the one with the highest number. Of
 // the chosen manifest, the edits before the first bad one are applied, and then the readable edits
-// after it (db/gapped_edits.h). If no manifest has a good first edit, the edits of the SSTables are
-// applied (db/file_edits.h). Returns `why` if there are none.
+// after it (db/gapped_edits.h). SSTables that these do not list are added (db/file_edits.h), or all
+// SSTables if no manifest has a good first edit. Returns `why` if nothing is readable.
 absl::StatusOr<ReadableManifest> RecoverReadable(FileSystem* file_system,
                                                  const std::string& directory,
                                                  const absl::Status& why);

@@ -83,7 +83,7 @@ struct FilePart {
   uint64_t sequence_last = 0;
 };
 // Returns the encoded edit that an SSTable has in its footer (docs/reference/format/sstable.md). It
-// says to which table the file belongs, for a database that has lost its manifest; db/file_edits.h
+// says to which table the file belongs, if the manifest is damaged or lost; db/file_edits.h
 // reads it. Without the splits of the schema. `flushed_through` as in TableEdit; 0: unknown.
 std::string EncodeFileEdit(const TableDefinition& definition, uint64_t file_number,
                            const std::vector<FilePart>& parts, uint64_t flushed_through);

@@ -163,19 +163,23 @@ TEST_F(CommandDamageTest, SalvageWorksWithoutCurrent) {
   EXPECT_EQ(RunPlain({"--db", Path("new"), "count", "safe"}).out, "1\n");
 }
 
-// The edits after the damaged one are applied.
-TEST_F(CommandDamageTest, ADamagedEditOfTheManifestLosesItsTableOnly) {
+// The edits after the damaged one are applied, and the SSTable has the table's definition.
+TEST_F(CommandDamageTest, TheSstableOfATableRepeatsADamagedEdit) {
   DamageManifest({"safe"});
   const CommandResult result = RunPlain({"salvage", database(), Path("new")});
   EXPECT_EQ(result.exit_status, 3) << result.err;
   EXPECT_NE(result.out.find("edits after it are applied"), std::string::npos) << result.out;
-  EXPECT_EQ(RunPlain({"--db", Path("new"), "ls"}).out, "busy\n");
-  EXPECT_EQ(RunPlain({"--db", Path("new"), "count", "busy"}).out, "5\n");
+  EXPECT_EQ(RunPlain({"--db", Path("new"), "ls"}).out, "busy\nsafe\n");
+  for (const char* table : {"safe", "busy"}) {
+    EXPECT_EQ(RunPlain({"--db", Path("new"), "count", table}).out,
+              std::string_view(table) == "safe" ? "1\n" : "5\n");
+  }
 }
 
-// The edits that created the tables are damaged.
+// The edits that created the tables are damaged, and there are no SSTables.
 TEST_F(CommandDamageTest, SalvageWithoutAReadableTableListsTheDamage) {
   DamageManifest({"safe", "busy"});
+  RemoveSstable();
   const CommandResult result = RunPlain({"salvage", database(), Path("new")});
   EXPECT_EQ(result.exit_status, 3) << result.err;
   EXPECT_NE(result.out.find("MANIFEST"), std::string::npos) << result.out;

@@ -15,6 +15,7 @@
 #include <iostream>
 
 #include "absl/strings/str_split.h"
+#include "base/random.h"
 #include "db/engine.h"
 #include "io/file_names.h"
 #include "support/base_sanitized.h"
@@ -275,6 +276,31 @@ TEST(DamageTest, WithoutAManifestEverythingInSstablesIsThere) {
   std::cout << tables << " tables with " << lines << " cells without a manifest\n";
   EXPECT_GT(tables, seeds / 2);
   EXPECT_GT(lines, 5 * seeds);
+}
+
+// A damaged edit is repeated by later ones and by the SSTables.
+TEST(DamageTest, WithADamagedManifestEverythingInSstablesIsThere) {
+  uint64_t tables = 0;
+  uint64_t lines = 0;
+  const uint64_t seeds = ReducedPart(60);
+  constexpr uint64_t kFlips = 8;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    const Specimen specimen(seed);
+    Random random(seed);
+    for (const auto& [name, bytes] : specimen.contents()) {
+      if (!name.starts_with("MANIFEST")) continue;
+      for (uint64_t flip = 0; flip < kFlips; ++flip) {
+        const auto files = specimen.Copy();
+        const uint64_t offset = random.Below(bytes.size());
+        SCOPED_TRACE(fmt::format("seed {}, byte {} of {}", seed, offset, bytes.size()));
+        ASSERT_EQ(files->FlipBit(JoinPath("/db", name), offset, 3), absl::OkStatus());
+        specimen.CheckComplete(files.get(), &tables, &lines);
+      }
+    }
+  }
+  std::cout << tables << " tables with " << lines << " cells with a damaged manifest\n";
+  EXPECT_GT(tables, kFlips * seeds / 2);
+  EXPECT_GT(lines, 5 * kFlips * seeds);
 }
 
 }  // namespace

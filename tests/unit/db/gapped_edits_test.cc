@@ -43,7 +43,7 @@ TEST(GappedEditsTest, WithoutAGapNothingIsLost) {
   for (uint64_t seed = 0; seed < 30; ++seed) {
     VersionHistory history(seed);
     for (int step = 0; step < 20; ++step) history.Next();
-    GappedEdits edits(*history.version());
+    GappedEdits edits(*history.version(), {});
     for (int step = 0; step < 40; ++step) edits.Add(history.Next());
     const auto version = edits.Finish(RefuseSummary);
     ASSERT_TRUE(version.ok()) << seed << version.status();
@@ -62,7 +62,7 @@ TEST(GappedEditsTest, EveryGapGivesAValidVersion) {
     FilesOfHistory files;
     std::optional<GappedEdits> edits;
     for (uint64_t step = 0; step < 60; ++step) {
-      if (step == missing_from) edits.emplace(*history.version());
+      if (step == missing_from) edits.emplace(*history.version(), Definitions());
       const Edit edit = history.Next();
       files.Add(edit);
       if (step < missing_from) continue;
@@ -81,6 +81,23 @@ TEST(GappedEditsTest, EveryGapGivesAValidVersion) {
   EXPECT_GT(described, 0u) << "no edit referred to a file that only a missing edit described";
 }
 
+TEST(GappedEditsTest, AnSstableHasTheDefinitionOfATableThatAMissingEditCreated) {
+  const auto definition =
+      MakeDefinition(5, "t", 1, Schema().AddFamily("f"), {{.id = 1, .name = "f"}});
+  for (const bool is_known : {true, false}) {
+    GappedEdits edits(Version(), is_known ? Definitions{{5, definition}} : Definitions());
+    Edit edit;
+    edit.tables.push_back({.table_id = 5, .flushed_through = 7});
+    edits.Add(edit);
+    const auto version = edits.Finish(RefuseSummary);
+    ASSERT_TRUE(version.ok()) << version.status();
+    const TableState* const table = (*version)->FindTable("t");
+    EXPECT_EQ(table != nullptr, is_known);
+    EXPECT_EQ(edits.losses().empty(), is_known);
+    if (table != nullptr) EXPECT_EQ(table->flushed_through, 7u);
+  }
+}
+
 // Each edit divides a tablet with many files, and has few bytes itself.
 TEST(GappedEditsTest, HostileEditsEnd) {
   Edit first{
@@ -96,7 +113,7 @@ TEST(GappedEditsTest, HostileEditsEnd) {
   }
   const auto before = Apply(Version(), first);
   ASSERT_TRUE(before.ok()) << before.status();
-  GappedEdits edits(**before);
+  GappedEdits edits(**before, {});
   for (int i = 0; i < 5000; ++i) {
     Edit edit;
     const std::string row_key = fmt::format("{:05}", i);
