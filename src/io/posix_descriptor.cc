@@ -30,7 +30,7 @@ size_t PooledFilesMax() {
 
 // Calls openat(2). Repeats it after an interruption, and after closing a pooled file if there is no
 // free descriptor.
-int OpenDescriptor(const Place& place, int flags, mode_t mode) {
+int OpenDescriptor(const PathAt& place, int flags, mode_t mode) {
   while (true) {
     const int raw = ::openat(place.directory, place.name.c_str(), flags | O_CLOEXEC, mode);
     if (raw >= 0) return raw;
@@ -57,7 +57,7 @@ FilePool& PosixFilePool() {
   return *pool;
 }
 
-absl::StatusOr<Descriptor> OpenRegularFile(const Place& place, int flags, mode_t mode) {
+absl::StatusOr<Descriptor> OpenRegularFile(const PathAt& place, int flags, mode_t mode) {
   // O_NONBLOCK has no effect on a regular file; for a FIFO it prevents open from blocking.
   Descriptor fd(OpenDescriptor(place, flags | O_NOFOLLOW | O_NONBLOCK, mode));
   if (fd.fd() < 0) {
@@ -71,7 +71,7 @@ absl::StatusOr<Descriptor> OpenRegularFile(const Place& place, int flags, mode_t
   return fd;
 }
 
-absl::StatusOr<Descriptor> OpenDirectory(std::string_view call, const Place& place) {
+absl::StatusOr<Descriptor> OpenDirectory(std::string_view call, const PathAt& place) {
   Descriptor fd(OpenDescriptor(place, O_RDONLY | O_DIRECTORY, 0));
   if (fd.fd() < 0) return ErrnoStatus(call, place.path, errno);
   return fd;

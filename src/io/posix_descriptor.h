@@ -36,16 +36,16 @@ class Descriptor {
 
 // A path, and how to open it: `name` is relative to an open directory, or to the working directory
 // (AT_FDCWD).
-struct Place {
+struct PathAt {
   std::string path;  // for messages
   int directory;
   std::string name;
 };
 
 // `flags` and `mode` are those of open(2); O_CLOEXEC and O_NOFOLLOW are added.
-absl::StatusOr<Descriptor> OpenRegularFile(const Place& place, int flags, mode_t mode = 0644);
+absl::StatusOr<Descriptor> OpenRegularFile(const PathAt& place, int flags, mode_t mode = 0644);
 // Opens for reading; `call` is for the error message.
-absl::StatusOr<Descriptor> OpenDirectory(std::string_view call, const Place& place);
+absl::StatusOr<Descriptor> OpenDirectory(std::string_view call, const PathAt& place);
 
 // Opens /dev/null as each of the descriptors 0 to 2 that is closed. Otherwise a file of a database
 // could get descriptor 1 or 2, and the program's output would be written into it. For the start of

@@ -138,7 +138,7 @@ class PosixFile final : public File {
   const std::string path_;
 };
 
-absl::StatusOr<std::unique_ptr<File>> OpenFile(const Place& place, int flags, mode_t mode = 0644) {
+absl::StatusOr<std::unique_ptr<File>> OpenFile(const PathAt& place, int flags, mode_t mode = 0644) {
   STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenRegularFile(place, flags, mode));
   return std::unique_ptr<File>(new PosixFile(std::move(fd), place.path));
 }
@@ -185,19 +185,19 @@ class SystemFileSystem final : public FileSystem {
   }
 
   absl::Status Rename(const std::string& from, const std::string& to) override {
-    const Place before = At(from);
-    const Place after = At(to);
+    const PathAt before = At(from);
+    const PathAt after = At(to);
     return CallStatus(
         "rename", from,
         ::renameat(before.directory, before.name.c_str(), after.directory, after.name.c_str()));
   }
   absl::Status Remove(const std::string& path) override {
-    const Place place = At(path);
+    const PathAt place = At(path);
     return CallStatus("unlink", path, ::unlinkat(place.directory, place.name.c_str(), 0));
   }
 
   absl::Status Link(const std::string& from, const std::string& to) override {
-    const Place source = At(from);
+    const PathAt source = At(from);
     if (::linkat(source.directory, source.name.c_str(), AT_FDCWD, to.c_str(), 0) == 0)
       return absl::OkStatus();
     switch (errno) {
@@ -219,11 +219,11 @@ class SystemFileSystem final : public FileSystem {
   }
 
   absl::Status CreateDirectory(const std::string& directory) override {
-    const Place place = At(directory);
+    const PathAt place = At(directory);
     return CallStatus("mkdir", directory, ::mkdirat(place.directory, place.name.c_str(), 0755));
   }
   absl::Status RemoveDirectory(const std::string& directory) override {
-    const Place place = At(directory);
+    const PathAt place = At(directory);
     return CallStatus("rmdir", directory,
                       ::unlinkat(place.directory, place.name.c_str(), AT_REMOVEDIR));
   }
@@ -249,7 +249,7 @@ class SystemFileSystem final : public FileSystem {
 
   absl::StatusOr<FileInfo> Stat(const std::string& path) override {
     struct stat info;
-    const Place place = At(path);
+    const PathAt place = At(path);
     if (::fstatat(place.directory, place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
       return ErrnoStatus("stat", path, errno);
     FileInfo result;
@@ -284,7 +284,7 @@ class SystemFileSystem final : public FileSystem {
   }
 
  private:
-  Place At(const std::string& path) const {
+  PathAt At(const std::string& path) const {
     if (held_ == nullptr) return {path, AT_FDCWD, path};
     if (path == directory_) return {path, held_->fd(), "."};
     if (!path.starts_with(below_)) return {path, AT_FDCWD, path};

@@ -109,7 +109,7 @@ void LeaveLocksToParent() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   registry.mutex.Unlock();
 }
 
-absl::StatusOr<Descriptor> OpenLockFile(const Place& file, LockMode mode) {
+absl::StatusOr<Descriptor> OpenLockFile(const PathAt& file, LockMode mode) {
   if (mode == LockMode::kShared) {
     absl::StatusOr<Descriptor> existing = OpenRegularFile(file, O_RDONLY);
     if (!absl::IsNotFound(existing.status())) return existing;
@@ -139,7 +139,7 @@ void WriteHolder(int fd, std::string_view holder) {
 // Returns the processes that have the directory locked, such as "pid 17 (stele), pid 18 (app)".
 // Readers leave no text in the lock file, so the kernel's list of locks is read. Empty if the list
 // does not show them, as for processes of another container.
-std::string LockersOf(const Place& directory) {
+std::string LockersOf(const PathAt& directory) {
   struct stat info;
   const absl::StatusOr<Descriptor> fd = OpenDirectory("open directory", directory);
   if (!fd.ok() || ::fstat(fd->fd(), &info) != 0) return "";
@@ -167,7 +167,7 @@ std::string LockersOf(const Place& directory) {
   return text;
 }
 
-absl::Status LockDescription(int fd, const std::string& path, const Place& directory,
+absl::Status LockDescription(int fd, const std::string& path, const PathAt& directory,
                              LockMode mode) {
   const short type = mode == LockMode::kExclusive ? F_WRLCK : F_RDLCK;
   struct flock lock;
@@ -185,7 +185,7 @@ absl::Status LockDescription(int fd, const std::string& path, const Place& direc
 
 // Locks the directory, too. Otherwise a user who removes the lock file as a leftover would let
 // another writer in. On file systems that cannot lock directories, only the file is locked.
-absl::StatusOr<Descriptor> LockDirectory(const Place& directory, const std::string& path,
+absl::StatusOr<Descriptor> LockDirectory(const PathAt& directory, const std::string& path,
                                          LockMode mode) {
   STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenDirectory("open directory", directory));
   if (::flock(fd.fd(), (mode == LockMode::kExclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 ||
@@ -199,7 +199,7 @@ absl::StatusOr<Descriptor> LockDirectory(const Place& directory, const std::stri
 
 // Returns false if the path refers to another file now: then the locked file is no longer the lock
 // file.
-bool StillAt(const Place& file, const FileIdentity& identity) {
+bool StillAt(const PathAt& file, const FileIdentity& identity) {
   struct stat info;
   return ::fstatat(file.directory, file.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
          FileIdentity{info.st_dev, info.st_ino} == identity;
@@ -207,7 +207,7 @@ bool StillAt(const Place& file, const FileIdentity& identity) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const Place& file, const Place& directory,
+absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const PathAt& file, const PathAt& directory,
                                                         LockMode mode, std::string_view holder) {
   const std::string& path = file.path;
   Registry& registry = GlobalRegistry();

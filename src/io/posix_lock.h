@@ -25,7 +25,7 @@
 namespace stele::internal {
 
 // `directory` is the directory of the file.
-absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const Place& file, const Place& directory,
+absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const PathAt& file, const PathAt& directory,
                                                         LockMode mode, std::string_view holder);
 
 }  // namespace stele::internal

@@ -47,9 +47,20 @@ class CheckUnity(unittest.TestCase):
         found = messages(check, {"src/wal/a.h": header, "src/wal/b.cc": unnamed("int Rows(char a) { return 1; }")})
         self.assertEqual(len(found), 1)
         self.assertRegex(found[0], "^src/wal/b.cc:4: 'Rows' hides the function of src/wal/a.h:2 ")
-        for text in ("int Size() { return 1; }", "int Columns(int a) { return 1; }", "constexpr int kRows = 1;"):
+        for text in ("int Size() { return 1; }", "int Columns(int a) { return 1; }", "constexpr int kRows = 1;", "class Size {};"):
             self.assertEqual(messages(check, {"src/wal/a.h": header, "src/wal/b.cc": unnamed(text)}), [], text)
         self.assertEqual(messages(check, {"src/jobs/a.h": header, "src/wal/b.cc": unnamed("int Rows(char a) { return 1; }")}), [])
+
+    def test_a_type_or_variable_with_a_name_of_a_header_is_found(self):
+        header = "namespace stele::internal {\ninline constexpr int kRows = 1;\nstruct Place {\n  int kCells = 1;\n};\n}  // namespace stele::internal\n"
+        for name, text, line in (("kRows", "constexpr int kRows = 2;", 2), ("Place", "struct Place {};", 3)):
+            found = messages(check, {"src/wal/a.h": header, "src/jobs/b.cc": unnamed(text)})
+            self.assertEqual(len(found), 1, text)
+            self.assertRegex(found[0], f"^src/jobs/b.cc:4: '{name}' is also the name of src/wal/a.h:{line}: ")
+            self.assertEqual(messages(check, {"src/lab/yaml/a.h": header, "src/jobs/b.cc": unnamed(text)}), [], text)
+        header += "namespace stele::internal {\nusing Json = std::string;\n}\n"
+        for text in ("using Json = std::string;", "constexpr int kCells = 2;", "int F() { constexpr int kRows = 2; return kRows; }"):
+            self.assertEqual(messages(check, {"src/wal/a.h": header, "src/wal/b.cc": unnamed(text)}), [], text)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""check_unity.py [ROOT]: finds a name that two files of one program define in an unnamed namespace, and a function in
-an unnamed namespace that has the name of a function in a header of the program.
+"""check_unity.py [ROOT]: finds a name that two files of one program define in an unnamed namespace, a function in an
+unnamed namespace that has the name of a function in a header of the program, and a type or variable
+there that has the name of one in a header of the same library.
 
 Builds from nothing, such as those of continuous integration, compile several files as one. There such
-a name is a redefinition, while a build that compiles each file by itself accepts it. Functions with
-the same name and other parameter types may coexist, as may equal aliases. A function in an unnamed
-namespace hides the one of the header, also from the other files.
+an unnamed namespace hides the one of the header, also from the other files. The name of a type or
+variable becomes ambiguous if another of these files includes the header.
 """
 import collections
 import pathlib
@@ -36,6 +36,14 @@ def group_of(name):
         return "/".join(parts[:2])  # a layer, or the command
     folder = "/".join(parts[:-1])
     return name if folder in _SINGLE_FILES else folder
+
+
+def library_of(name):
+    """Returns the library of a file of src/, whose headers its files may include; otherwise the group."""
+    parts = pathlib.PurePosixPath(name).parts
+    if parts[0] != "src":
+        return group_of(name)
+    return "src/" + parts[1] if parts[1] in ("lab", "remote") else "src"
 
 
 def _without_template(head):
@@ -138,18 +146,22 @@ def _may_coexist(signature, other):
 def check(root):
     """Yields (path, line, text) of each second definition."""
     first = collections.defaultdict(list)
-    in_headers = {}
+    in_headers, other_names = {}, {}
     for path in source_text.project_files(root, source_text.CODE_FOLDERS):
         if path.suffix != ".h":
             continue
         group = group_of(path.relative_to(root).as_posix())
         for line, space, name, signature in definitions(path.read_text(encoding="utf-8"), is_header=True):
+            place = f"{path.relative_to(root).as_posix()}:{line}"
             if isinstance(signature, tuple):
-                in_headers[group, space, name] = f"{path.relative_to(root).as_posix()}:{line}"
+                in_headers[group, space, name] = place
+            else:
+                other_names[library_of(path.relative_to(root).as_posix()), space, name] = (place, signature)
     for path in source_text.project_files(root, source_text.CODE_FOLDERS):
         if path.suffix != ".cc":
             continue
         group = group_of(path.relative_to(root).as_posix())
+        library = library_of(path.relative_to(root).as_posix())
         for line, space, name, signature in definitions(path.read_text(encoding="utf-8")):
             for other, other_line, other_signature in first[group, space, name]:
                 if other != path and not _may_coexist(signature, other_signature):
@@ -160,6 +172,10 @@ def check(root):
             if isinstance(signature, tuple) and (group, outer, name) in in_headers:
                 yield path, line, (f"'{name}' hides the function of {in_headers[group, outer, name]} from the files that are compiled "
                                    "with this one; rename it")
+            other_place, other_signature = other_names.get((library, outer, name), ("", None))
+            if other_place and not isinstance(signature, tuple) and not _may_coexist(signature, other_signature):
+                yield path, line, (f"'{name}' is also the name of {other_place}: it is ambiguous if a file that is "
+                                   "compiled with this one includes that; rename one")
 
 
 def main():

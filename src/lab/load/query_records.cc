@@ -18,7 +18,7 @@ using stele::lab::Design;
 using stele::lab::QueryRecords;
 using stele::lab::QueryRecordsOptions;
 
-constexpr size_t kSampleBytesMax = size_t{64} << 20;
+constexpr size_t kKeptBytesMax = size_t{64} << 20;
 constexpr size_t kFieldBytes = 128;  // of a field, without its text
 constexpr uint64_t kProgressPeriod = 256;
 
@@ -31,7 +31,7 @@ class EvenSample {
     if (count_++ % period_ != 0) return;
     bytes_ += BytesIn(record);
     records_.push_back(std::move(record));
-    while (records_.size() > 1 && (records_.size() > records_max_ || bytes_ > kSampleBytesMax))
+    while (records_.size() > 1 && (records_.size() > records_max_ || bytes_ > kKeptBytesMax))
       Halve();
   }
 

@@ -11,7 +11,7 @@
 namespace stele::internal::lab {
 namespace {
 
-constexpr size_t kRowKeyBytesMax = 65'535;
+constexpr size_t kTraceKeyBytesMax = 65'535;
 
 // Reads the first bytes of a file, as many as there are.
 absl::Status ReadFirstBytes(InputFile* file, std::string* bytes) {
@@ -50,7 +50,7 @@ absl::Status CheckTexts(const TraceRecord& record) {
 }
 
 bool IsTooLong(const std::optional<std::string>& key) {
-  return key.has_value() && key->size() > kRowKeyBytesMax;
+  return key.has_value() && key->size() > kTraceKeyBytesMax;
 }
 
 absl::Status CheckRowKeys(const TraceRecord& record) {
@@ -60,14 +60,14 @@ absl::Status CheckRowKeys(const TraceRecord& record) {
     return internal::InvalidArgument("a {} needs the member \"row\", and not an empty one",
                                      TraceOpName(record.op));
   const bool has_long =
-      record.row.size() > kRowKeyBytesMax || IsTooLong(record.start) || IsTooLong(record.end) ||
+      record.row.size() > kTraceKeyBytesMax || IsTooLong(record.start) || IsTooLong(record.end) ||
       IsTooLong(record.last) ||
       std::any_of(record.keys.begin(), record.keys.end(),
-                  [](const std::string& key) { return key.size() > kRowKeyBytesMax; }) ||
+                  [](const std::string& key) { return key.size() > kTraceKeyBytesMax; }) ||
       std::any_of(record.ranges.begin(), record.ranges.end(),
                   [](const auto& range) { return IsTooLong(range.start) || IsTooLong(range.end); });
   if (has_long)
-    return internal::InvalidArgument("a row key has more than {} bytes", kRowKeyBytesMax);
+    return internal::InvalidArgument("a row key has more than {} bytes", kTraceKeyBytesMax);
   return absl::OkStatus();
 }
 

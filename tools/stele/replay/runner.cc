@@ -21,8 +21,8 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLate(1);
 
-// What one thread measured.
-struct Measured {
+// What one thread figures.
+struct WorkerFigures {
   ReplayResult result;
   // When the first operation that counts was due.
   std::optional<SteadyClock::time_point> begin;
@@ -47,7 +47,7 @@ class ReplayWorker {
       for (const ReplayOperation& operation : operations) RunOne(operation);
   }
 
-  Measured& measured() { return measured_; }
+  WorkerFigures& figures() { return figures_; }
 
  private:
   void RunOne(const ReplayOperation& operation) {
@@ -58,9 +58,9 @@ class ReplayWorker {
     const SteadyClock::time_point end = SteadyClock::now();
     const SteadyClock::time_point due = options_.pace.is_open_loop() ? operation.due : begin;
     if (operation.number < options_.warmup_operations || due < start_ + options_.warmup) return;
-    if (!measured_.begin.has_value()) measured_.begin = due;
-    measured_.end = end;
-    measured_.result.lag = begin - due;
+    if (!figures_.begin.has_value()) figures_.begin = due;
+    figures_.end = end;
+    figures_.result.lag = begin - due;
     if (!status.ok()) {
       counts = {};
       AddError(status);
@@ -68,20 +68,19 @@ class ReplayWorker {
     counts.operations = 1;
     counts.late = begin - due > kLate ? 1 : 0;
     const std::string_view name = operation.name;
-    ReplayPart& part = measured_.result.parts[name];
+    ReplayPart& part = figures_.result.parts[name];
     part.counts += counts;
     part.latencies.Record(static_cast<uint64_t>((end - due).count()));
     part.service_times.Record(static_cast<uint64_t>((end - begin).count()));
     if (!options_.hlog_path.empty())
-      measured_.result.intervals.Record(name, end - start_,
-                                        static_cast<uint64_t>((end - due).count()));
+      figures_.result.intervals.Record(name, end - start_,
+                                       static_cast<uint64_t>((end - due).count()));
   }
 
   void AddError(const absl::Status& status) {
-    ++measured_.result
-          .errors[std::string(internal::ToStd(absl::StatusCodeToString(status.code())))];
-    if (measured_.result.first_error.empty())
-      measured_.result.first_error = internal::ToStd(status.message());
+    ++figures_.result.errors[std::string(internal::ToStd(absl::StatusCodeToString(status.code())))];
+    if (figures_.result.first_error.empty())
+      figures_.result.first_error = internal::ToStd(status.message());
   }
 
   const ReplayOptions& options_;
@@ -89,7 +88,7 @@ class ReplayWorker {
   const SteadyClock::time_point& start_;
   OperationQueues& queues_;
   OperationReplayer replayer_;
-  Measured measured_;
+  WorkerFigures figures_;
 };
 
 // The threads. They end when the queues are finished, which the destructor does.
@@ -142,25 +141,25 @@ class Workers {
   std::vector<std::jthread> threads_;
 };
 
-// Adds what the threads measured.
-void AddMeasured(const Workers& workers, ReplayResult* result) {
+// Adds what the threads figures.
+void AddFigures(const Workers& workers, ReplayResult* result) {
   std::optional<SteadyClock::time_point> begin;
   SteadyClock::time_point end;
   for (const auto& worker : workers.workers()) {
-    Measured& measured = worker->measured();
-    for (const auto& [name, part] : measured.result.parts) {
+    WorkerFigures& figures = worker->figures();
+    for (const auto& [name, part] : figures.result.parts) {
       ReplayPart& sum = result->parts[name];
       sum.counts += part.counts;
       sum.latencies.Add(part.latencies);
       sum.service_times.Add(part.service_times);
     }
-    for (const auto& [code, count] : measured.result.errors) result->errors[code] += count;
-    if (result->first_error.empty()) result->first_error = measured.result.first_error;
-    result->intervals.Add(measured.result.intervals);
-    result->lag = std::max(result->lag, measured.result.lag);
-    if (!measured.begin.has_value()) continue;
-    begin = std::min(begin.value_or(*measured.begin), *measured.begin);
-    end = std::max(end, measured.end);
+    for (const auto& [code, count] : figures.result.errors) result->errors[code] += count;
+    if (result->first_error.empty()) result->first_error = figures.result.first_error;
+    result->intervals.Add(figures.result.intervals);
+    result->lag = std::max(result->lag, figures.result.lag);
+    if (!figures.begin.has_value()) continue;
+    begin = std::min(begin.value_or(*figures.begin), *figures.begin);
+    end = std::max(end, figures.end);
   }
   if (begin.has_value()) result->time = end - *begin;
 }
@@ -200,7 +199,7 @@ absl::StatusOr<ReplayResult> Replay(const ReplayOptions& options, OperationSourc
   }
   workers.Join();
   result.cpu_seconds = CpuSeconds() - cpu_before;
-  AddMeasured(workers, &result);
+  AddFigures(workers, &result);
   return result;
 }
 
