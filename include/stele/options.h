@@ -38,7 +38,7 @@ struct DatabaseEvent {
     kCompaction,
     // A flush, a compaction or other background work failed and will be retried, or waits for disk
     // space. status: the error. Not repeated while the same work keeps failing. Also reported once
-    // if the database's files were removed while it is open; writes are refused from then on.
+    // if the directory was removed while the database is open; writes are refused from then on.
     kBackgroundError,
     // Background work succeeds again, or the disk has space again.
     kBackgroundRecovered,

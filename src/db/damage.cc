@@ -85,9 +85,19 @@ std::string UnlistedText(const std::vector<std::string>& names) {
   for (size_t i = 1; i < std::min(names.size(), kUnlistedNamesMax); ++i) list += ", " + names[i];
   if (names.size() > kUnlistedNamesMax)
     list += fmt::format(" and {} more files", names.size() - kUnlistedNamesMax);
-  return fmt::format(
-      "; the readable part of the manifest does not have {}, so {} rows are not shown", list,
-      names.size() == 1 ? "its" : "their");
+  return fmt::format("; {} {} not used: other files have replaced {}, or nothing says where {}",
+                     list, names.size() == 1 ? "is" : "are", names.size() == 1 ? "it" : "them",
+                     names.size() == 1 ? "it belongs" : "they belong");
+}
+
+// Returns the error of CheckManifestEnd if the log proves that the manifest lacks its last edits.
+absl::Status FindLostEdits(Storage& storage, const ManifestLog::Recovered& recovered) {
+  storage.directory.SetId(recovered.database_id);
+  const absl::StatusOr<LogTail> tail =
+      ReadLog(ReadOptionsOf(storage, *recovered.version),
+              [](uint64_t, std::string_view) { return absl::OkStatus(); });
+  // An error of the log is reported when it is replayed.
+  return tail.ok() ? CheckManifestEnd(recovered, *tail) : absl::OkStatus();
 }
 
 }  // namespace
@@ -104,9 +114,13 @@ absl::StatusOr<ManifestLog::Recovered> RecoverManifest(Storage& storage) {
   const std::string& path = storage.directory.path();
   absl::StatusOr<ManifestLog::Recovered> recovered =
       ManifestLog::Recover(fs, path, /*read_only=*/true);
+  if (storage.options.database.on_damage != OnDamage::kReadAround) return recovered;
   const bool is_lost = absl::IsDataLoss(recovered.status()) || absl::IsNotFound(recovered.status());
-  if (!is_lost || storage.options.database.on_damage != OnDamage::kReadAround) return recovered;
-  STELE_ASSIGN_OR_RETURN(ReadableManifest found, RecoverReadable(fs, path, recovered.status()));
+  absl::Status why = recovered.status();
+  if (recovered.ok()) why = FindLostEdits(storage, *recovered);
+  if (why.ok() || (!recovered.ok() && !is_lost)) return recovered;
+  STELE_ASSIGN_OR_RETURN(ReadableManifest found,
+                         RecoverReadable(fs, path, why, /*lacks_edits=*/recovered.ok()));
   const absl::Status status =
       MakeStatus(absl::StatusCode::kDataLoss, found.what + UnlistedText(found.unlisted_sstables));
   storage.log_damages.push_back(

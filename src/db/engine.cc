@@ -164,6 +164,7 @@ absl::Status Engine::CloseOnce() {
     status =
         WithContext(storage.committer->poison(),
                     "closed, but writes acknowledged since the last successful sync may be lost");
+  if (storage.installer != nullptr && status.ok()) status = storage.gate.CheckDirectory();
   if (storage.installer != nullptr && status.ok()) {
     // A last edit without changes records how far the log extends. Then close in this order: a log
     // with an end mark and a manifest without one mean that the manifest lost its end (db/open.cc).
@@ -225,6 +226,7 @@ absl::Status Engine::Sync() {
   STELE_RETURN_IF_ERROR(CheckOpen());
   STELE_RETURN_IF_ERROR(storage_->open.CheckProcess());
   if (storage_->log == nullptr) return absl::OkStatus();  // read-only: nothing was written
+  STELE_RETURN_IF_ERROR(storage_->gate.CheckDirectory());
   Committer& committer = *storage_->committer;
   STELE_RETURN_IF_ERROR(committer.poison());
   // In the commit order, so that the log is not closed concurrently.

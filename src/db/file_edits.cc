@@ -1,9 +1,12 @@
 #include "db/file_edits.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/status.h"
+#include "db/added_files.h"
 #include "db/version_snapshot.h"
 #include "manifest/stack_edits.h"
 #include "manifest/token_table.h"
@@ -13,115 +16,23 @@ namespace {
 
 // The number of a commit has 56 bits.
 constexpr uint64_t kCommitMax = (uint64_t{1} << 56) - 1;
-// Limits the time and the memory for hostile edits.
+// Limits the memory for hostile edits.
 constexpr uint64_t kPartsMax = uint64_t{1} << 20;
-constexpr uint64_t kComparisonsMax = uint64_t{1} << 28;
 
-// A reference to a file in a tablet, and the rows of the tablet that its job read and wrote.
-struct Part {
-  ReferenceEdit reference;
-  KeyRange covered;
-  bool is_listed = false;  // in the Version before
-  bool is_load = false;    // of a bulk load that is not listed
-};
-
-// A tablet of the result.
 struct TabletParts {
-  KeyRange range;
-  std::vector<Part> parts;
+  TabletEdit listed;  // as in the Version
+  std::vector<FilePlace> parts;
 };
 
 struct TableParts {
   std::shared_ptr<const TableDefinition> definition;  // null: the token table
   uint64_t flushed_through = 0;
   std::vector<TabletParts> tablets;  // ascending
+  // The commits of files, from references in the Version and in other files. A bulk load's edit
+  // does not have them.
+  std::map<uint64_t, std::pair<uint64_t, uint64_t>> commits;
 };
 using Tables = std::map<uint32_t, TableParts>;
-
-// Whether the job that wrote `newer` had the file of `older` as an input. Unknown for a bulk load.
-bool Replaces(const Part& newer, const Part& older) {
-  return !older.is_load && older.reference.file_number < newer.reference.file_number &&
-         older.reference.sequence_first >= newer.reference.sequence_first &&
-         older.reference.sequence_last <= newer.reference.sequence_last &&
-         older.reference.range.Overlaps(newer.covered);
-}
-
-// Removes the rows that `newer` covers from the parts that it replaces.
-void Replace(const Part& newer, std::vector<Part>* parts) {
-  if (std::none_of(parts->begin(), parts->end(),
-                   [&newer](const Part& part) { return Replaces(newer, part); }))
-    return;
-  std::vector<KeyRange> outside = {{"", newer.covered.start, false}};
-  if (!newer.covered.unbounded_end) outside.push_back({newer.covered.end, "", true});
-  std::vector<Part> rest;
-  for (Part& part : *parts) {
-    if (!Replaces(newer, part)) {
-      rest.push_back(std::move(part));
-      continue;
-    }
-    for (const KeyRange& kept : outside) {
-      Part left = part;
-      left.reference.range = Intersect(part.reference.range, kept);
-      if (!left.reference.range.IsEmpty()) rest.push_back(std::move(left));
-    }
-  }
-  *parts = std::move(rest);
-}
-
-// Whether the stack has a reference for the same rows and commits.
-bool HasOverlap(const std::vector<ReferenceEdit>& stack, const ReferenceEdit& reference) {
-  return std::any_of(stack.begin(), stack.end(), [&reference](const ReferenceEdit& other) {
-    return other.sequence_first <= reference.sequence_last &&
-           reference.sequence_first <= other.sequence_last && other.range.Overlaps(reference.range);
-  });
-}
-
-// Moves a bulk load to the first commit after its own that the stack does not have in its rows.
-void PlaceLoad(const std::vector<ReferenceEdit>& stack, ReferenceEdit* load) {
-  std::vector<std::pair<uint64_t, uint64_t>> taken;
-  for (const ReferenceEdit& other : stack) {
-    if (other.sequence_last > load->sequence_last && other.range.Overlaps(load->range))
-      taken.emplace_back(other.sequence_first, other.sequence_last);
-  }
-  std::sort(taken.begin(), taken.end());
-  uint64_t next = load->sequence_last + 1;
-  for (const auto& [first, last] : taken) {
-    if (first > next) break;
-    next = last + 1;
-  }
-  load->sequence_first = next;
-  load->sequence_last = next;
-}
-
-// Returns the stack of a tablet, newest first. Listed references come before others that contradict
-// them, and newer files before older ones.
-std::vector<ReferenceEdit> StackOf(std::vector<Part> parts) {
-  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
-    return a.reference.file_number < b.reference.file_number;
-  });
-  std::vector<Part> kept;
-  for (Part& part : parts) {
-    if (!part.is_load) Replace(part, &kept);
-    kept.push_back(std::move(part));
-  }
-  std::vector<ReferenceEdit> stack;
-  for (const Part& part : kept) {
-    if (part.is_listed) stack.push_back(part.reference);
-  }
-  for (auto part = kept.rbegin(); part != kept.rend(); ++part) {
-    if (part->is_listed || part->is_load || part->reference.range.IsEmpty()) continue;
-    if (!HasOverlap(stack, part->reference)) stack.push_back(part->reference);
-  }
-  for (Part& part : kept) {
-    if (!part.is_load || part.reference.range.IsEmpty()) continue;
-    PlaceLoad(stack, &part.reference);
-    stack.push_back(part.reference);
-  }
-  std::stable_sort(stack.begin(), stack.end(), [](const ReferenceEdit& a, const ReferenceEdit& b) {
-    return a.sequence_last > b.sequence_last;
-  });
-  return stack;
-}
 
 // Moves the tables of the snapshot out of it.
 Tables TakeTables(Edit* snapshot) {
@@ -131,73 +42,120 @@ Tables TakeTables(Edit* snapshot) {
     table.definition = std::move(edit.definition);
     table.flushed_through = edit.flushed_through.value_or(0);
     for (TabletEdit& tablet : edit.tablets) {
-      TabletParts& parts = table.tablets.emplace_back(TabletParts{std::move(tablet.range), {}});
-      for (ReferenceEdit& reference : tablet.stack) {
-        Part part{.covered = *reference.range, .is_listed = true};
-        part.reference = std::move(reference);
-        parts.parts.push_back(std::move(part));
-      }
+      for (const ReferenceEdit& reference : tablet.stack)
+        table.commits[reference.file_number] = {reference.sequence_first, reference.sequence_last};
+      table.tablets.push_back({std::move(tablet), {}});
     }
   }
   snapshot->tables.clear();
   return tables;
 }
 
-// Adds the rows of a file that one tablet had when it was written. The tablets of the result may be
-// others. Returns the number of parts that were added.
-uint64_t AddPart(const TabletEdit& written, const SstableFile& file, bool is_load,
-                 TableParts* table) {
-  uint64_t added = 0;
-  auto tablet = std::lower_bound(table->tablets.begin(), table->tablets.end(), written.range.start,
-                                 [](const TabletParts& before, const std::string& start) {
-                                   return before.range.EndsBefore(start);
-                                 });
-  for (; tablet != table->tablets.end() && tablet->range.Overlaps(written.range); ++tablet) {
-    Part part{.reference = written.stack.front(),
-              .covered = Intersect(tablet->range, written.range),
-              .is_load = is_load};
-    part.reference.range = Intersect(part.covered, RowsOf(file));
-    tablet->parts.push_back(std::move(part));
-    ++added;
-  }
-  return added;
+bool Lists(const TabletEdit& tablet, uint64_t file_number) {
+  return std::any_of(tablet.stack.begin(), tablet.stack.end(), [&](const ReferenceEdit& listed) {
+    return listed.file_number == file_number;
+  });
 }
 
-// `part_count` is the number of parts of all files.
-absl::Status AddFile(const FileWithEdit& file, Tables* tables, uint64_t* part_count) {
-  const TableEdit& edit = file.edit.tables.front();
-  TableParts& table = (*tables)[edit.table_id];
-  if (table.tablets.empty()) table.tablets.push_back({KeyRange::All(), {}});
-  const bool is_load = !edit.flushed_through.has_value();
-  for (const TabletEdit& tablet : edit.tablets) {
-    *part_count += AddPart(tablet, file.file, is_load, &table);
-    if (*part_count > kPartsMax) return InvalidArgument("the SSTables name too many tablets");
+// Returns the part of `written` in `tablet`, whose boundaries may be others.
+FilePlace PlaceIn(const TabletParts& tablet, const TabletEdit& written, const FileWithEdit& file,
+                  bool is_described) {
+  const KeyRange covered = Intersect(tablet.listed.range, written.range);
+  FilePlace place{.reference = written.stack.front(),
+                  .is_load = !file.edit.tables.front().flushed_through.has_value(),
+                  .may_be_added = !is_described && !Lists(tablet.listed, file.file.number)};
+  place.reference.range = Intersect(covered, RowsOf(file.file));
+  for (auto input = written.stack.begin() + 1; input != written.stack.end(); ++input) {
+    KeyRange rows = Intersect(*input->range, covered);
+    if (rows.IsEmpty()) continue;
+    place.inputs.push_back(*input);
+    place.inputs.back().range = std::move(rows);
   }
-  table.flushed_through = std::max(table.flushed_through, edit.flushed_through.value_or(0));
-  if (edit.definition != nullptr &&
-      (table.definition == nullptr || edit.definition->epoch > table.definition->epoch))
-    table.definition = edit.definition;
+  return place;
+}
+
+// `part_count` is the number of parts and inputs of all files.
+absl::Status AddFile(const FileWithEdit& file, bool is_described, TableParts* table,
+                     uint64_t* part_count) {
+  for (const TabletEdit& written : file.edit.tables.front().tablets) {
+    for (auto input = written.stack.begin() + 1; input != written.stack.end(); ++input)
+      table->commits[input->file_number] = {input->sequence_first, input->sequence_last};
+    auto tablet =
+        std::lower_bound(table->tablets.begin(), table->tablets.end(), written.range.start,
+                         [](const TabletParts& before, const std::string& start) {
+                           return before.listed.range.EndsBefore(start);
+                         });
+    for (; tablet != table->tablets.end() && tablet->listed.range.Overlaps(written.range);
+         ++tablet) {
+      FilePlace place = PlaceIn(*tablet, written, file, is_described);
+      if (place.reference.range.IsEmpty() && place.inputs.empty()) continue;
+      *part_count += 1 + place.inputs.size();
+      if (*part_count > kPartsMax) return InvalidArgument("the SSTables name too many tablets");
+      tablet->parts.push_back(std::move(place));
+    }
+  }
   return absl::OkStatus();
 }
 
-absl::Status CheckCost(const Tables& tables) {
-  uint64_t comparisons = 0;
-  for (const auto& [id, table] : tables) {
-    for (const TabletParts& tablet : table.tablets)
-      comparisons += uint64_t{tablet.parts.size()} * tablet.parts.size();
-  }
-  return comparisons <= kComparisonsMax
-             ? absl::OkStatus()
-             : InvalidArgument("there are too many SSTables in a tablet to compare them");
+// Tables are never renamed, so a file with another name is of another database.
+bool IsOfTable(const TableEdit& edit, const TableParts& table) {
+  return table.definition == nullptr || edit.definition == nullptr ||
+         edit.definition->name == table.definition->name;
 }
 
-TableEdit EditOf(uint32_t table_id, TableParts table) {
+absl::Status AddFileToTables(const FileWithEdit& file, bool is_described, Tables* tables,
+                             uint64_t* part_count) {
+  const TableEdit& edit = file.edit.tables.front();
+  TableParts& table = (*tables)[edit.table_id];
+  if (!IsOfTable(edit, table)) return absl::OkStatus();
+  if (table.tablets.empty())
+    table.tablets.push_back({.listed = {.range = KeyRange::All(), .stack = {}}, .parts = {}});
+  if (edit.definition != nullptr &&
+      (table.definition == nullptr || edit.definition->epoch > table.definition->epoch))
+    table.definition = edit.definition;
+  return AddFile(file, is_described, &table, part_count);
+}
+
+// The result of AddPlaces for all tablets of a table.
+absl::StatusOr<TableEdit> EditOf(uint32_t table_id, TableParts table,
+                                 const std::map<uint64_t, const FileWithEdit*>& files) {
   TableEdit edit{.table_id = table_id};
   edit.definition = std::move(table.definition);
+  AddedFiles added;
+  for (TabletParts& tablet : table.tablets) {
+    for (FilePlace& place : tablet.parts) {
+      const auto commits = table.commits.find(place.reference.file_number);
+      if (!place.is_load || commits == table.commits.end()) continue;
+      place.is_load = false;  // from here on like any other file
+      std::tie(place.reference.sequence_first, place.reference.sequence_last) = commits->second;
+    }
+    STELE_RETURN_IF_ERROR(AddPlaces(std::move(tablet.parts), &tablet.listed.stack, &added));
+    edit.tablets.push_back(std::move(tablet.listed));
+  }
+  for (const uint64_t number : added.numbers) {
+    const auto file = files.find(number);
+    if (file == files.end() || added.refused.contains(number)) continue;
+    table.flushed_through = std::max(table.flushed_through,
+                                     file->second->edit.tables.front().flushed_through.value_or(0));
+  }
   edit.flushed_through = table.flushed_through;
-  for (TabletParts& tablet : table.tablets)
-    edit.tablets.push_back({std::move(tablet.range), StackOf(std::move(tablet.parts))});
   return edit;
+}
+
+bool AreCommits(const ReferenceEdit& reference) {
+  return reference.sequence_first <= reference.sequence_last &&
+         reference.sequence_last <= kCommitMax;
+}
+
+// Whether a tablet of the file's edit is one that a job writes. `before` is the tablet before it.
+bool IsTabletOf(const TabletEdit& tablet, uint64_t file_number, const TabletEdit* before) {
+  if (tablet.range.IsEmpty() || tablet.stack.empty()) return false;
+  if (before != nullptr && !before->range.EndsBefore(tablet.range.start)) return false;
+  if (tablet.stack.front().file_number != file_number) return false;
+  return std::all_of(tablet.stack.begin(), tablet.stack.end(), AreCommits) &&
+         std::all_of(
+             tablet.stack.begin() + 1, tablet.stack.end(),
+             [file_number](const ReferenceEdit& input) { return input.file_number < file_number; });
 }
 
 }  // namespace
@@ -208,13 +166,14 @@ bool NamesItsTable(const FileWithEdit& file) {
   if (table.drop || (table.definition == nullptr) != (table.table_id == kTokenTableId))
     return false;
   if (table.definition != nullptr && table.definition->id != table.table_id) return false;
-  return std::all_of(table.tablets.begin(), table.tablets.end(), [&file](const TabletEdit& tablet) {
-    if (tablet.stack.size() != 1) return false;
-    const ReferenceEdit& reference = tablet.stack.front();
-    return reference.file_number == file.file.number &&
-           reference.sequence_first <= reference.sequence_last &&
-           reference.sequence_last <= kCommitMax;
-  });
+  const TabletEdit* before = nullptr;
+  uint64_t last_commit = 0;
+  for (const TabletEdit& tablet : table.tablets) {
+    if (!IsTabletOf(tablet, file.file.number, before)) return false;
+    last_commit = std::max(last_commit, tablet.stack.front().sequence_last);
+    before = &tablet;
+  }
+  return table.flushed_through.value_or(last_commit) == last_commit;
 }
 
 std::map<uint32_t, std::shared_ptr<const TableDefinition>> NewestDefinitions(
@@ -230,18 +189,29 @@ std::map<uint32_t, std::shared_ptr<const TableDefinition>> NewestDefinitions(
 }
 
 absl::StatusOr<std::shared_ptr<const Version>> AddFiles(const Version& version,
-                                                        std::vector<FileWithEdit> files) {
+                                                        const std::vector<FileWithEdit>& files,
+                                                        const std::set<uint64_t>& described) {
   Edit snapshot = SnapshotEdit(version);
   Tables tables = TakeTables(&snapshot);
   TableParts& tokens = tables[kTokenTableId];  // every database has it
-  if (tokens.tablets.empty()) tokens.tablets.push_back({KeyRange::All(), {}});
+  if (tokens.tablets.empty())
+    tokens.tablets.push_back({.listed = {.range = KeyRange::All(), .stack = {}}, .parts = {}});
+  std::map<uint64_t, const FileWithEdit*> files_by_number;
   uint64_t part_count = 0;
-  for (FileWithEdit& file : files) {
-    STELE_RETURN_IF_ERROR(AddFile(file, &tables, &part_count));
-    snapshot.new_files.push_back(std::move(file.file));
+  for (const FileWithEdit& file : files) {
+    const uint64_t number = file.file.number;
+    const auto listed = version.files.find(number);
+    if (listed != version.files.end() &&
+        listed->second.table_id != file.edit.tables.front().table_id)
+      continue;  // of another database
+    files_by_number[number] = &file;
+    STELE_RETURN_IF_ERROR(AddFileToTables(file, described.contains(number), &tables, &part_count));
+    if (listed == version.files.end()) snapshot.new_files.push_back(file.file);
   }
-  STELE_RETURN_IF_ERROR(CheckCost(tables));
-  for (auto& [id, table] : tables) snapshot.tables.push_back(EditOf(id, std::move(table)));
+  for (auto& [id, table] : tables) {
+    STELE_ASSIGN_OR_RETURN(TableEdit edit, EditOf(id, std::move(table), files_by_number));
+    snapshot.tables.push_back(std::move(edit));
+  }
   RemoveOlderNamesakes(&snapshot);
   return VersionOfSnapshot(std::move(snapshot));
 }

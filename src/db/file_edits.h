@@ -2,12 +2,14 @@
 // listed them is damaged or lost.
 //
 // How:       every file is placed where the job that wrote it placed it. The output of a compaction
-//            replaces its inputs there: those with lower numbers and only commits of the output. So
-//            a file that the Version replaced already is not added. The order of files follows from
-//            their commits. A table that the Version lacks gets one tablet.
-// Bulk loads: an edit without `flushed_through` is that of a bulk load. It has the newest commit
-//            before the load instead of the load's own, and replaces no file. The load is placed
-//            at the first later commit that no file of its rows has.
+//            replaces its inputs, which its edit names, and older files with commits between
+//            theirs: two references for the same rows never have commits in common (engine rule 1),
+//            so these were inputs of an input.
+// Not added: files that a readable edit described. If the Version does not have such a file, it was
+//            removed by an edit.
+// Loads:     an edit without `flushed_through` is that of a bulk load. It has the newest commit
+//            before the load instead of the load's own. If no other file tells the commit, the load
+//            gets the first later one that no file of its rows has.
 // Lost:      which rows were dropped after a file was written: they are visible again.
 // Errors:    InvalidArgument if the edits contradict each other, or take too long to apply.
 // Threads:   pure functions.
@@ -16,6 +18,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -36,9 +39,12 @@ bool NamesItsTable(const FileWithEdit& file);
 std::map<uint32_t, std::shared_ptr<const TableDefinition>> NewestDefinitions(
     const std::vector<FileWithEdit>& files);
 
-// Adds files that the Version does not have. Every file must name its table. A file of which the
-// result has no reference is replaced by others, or contradicts them.
+// Adds files to the Version. `files` are all files that name their tables, also those that the
+// Version has. `described` are the numbers of the files that readable edits of the manifest
+// described. A file of which the result has no reference is replaced by others, or contradicts
+// them. The definition of a table is the newest one that the Version or a file has.
 absl::StatusOr<std::shared_ptr<const Version>> AddFiles(const Version& version,
-                                                        std::vector<FileWithEdit> files);
+                                                        const std::vector<FileWithEdit>& files,
+                                                        const std::set<uint64_t>& described);
 
 }  // namespace stele::internal

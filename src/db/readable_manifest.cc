@@ -91,95 +91,118 @@ absl::StatusOr<std::vector<uint64_t>> ListCandidates(FileSystem* file_system,
   return numbers;
 }
 
-// Adds the SSTables that the damaged manifest does not list. Tables with ids below `next_table_id`
-// that the version lacks were dropped before the damage.
-std::shared_ptr<const Version> AddUnlistedFiles(std::shared_ptr<const Version> version,
-                                                uint32_t next_table_id,
-                                                const std::set<uint32_t>& dropped_tables,
+// What the readable edits of a manifest say.
+struct ReadEdits {
+  std::shared_ptr<const Version> version = std::make_shared<const Version>();
+  std::set<uint64_t> described_files;
+  // The tables that the version lacks were dropped if they are among these, or if their ids are
+  // below `next_table_id`.
+  std::set<uint32_t> dropped_tables;
+  uint32_t next_table_id = 0;
+};
+
+// Adds the SSTables that the manifest lacks.
+std::shared_ptr<const Version> AddUnlistedFiles(const ReadEdits& edits,
                                                 const DescribedFiles& described,
                                                 std::string* what) {
+  const Version& version = *edits.version;
   std::vector<FileWithEdit> files;
   for (const FileWithEdit& file : described.files) {
     const uint32_t table_id = file.edit.tables.front().table_id;
-    const bool is_dropped = dropped_tables.contains(table_id) ||
-                            (table_id < next_table_id && !version->tables.contains(table_id));
-    if (!is_dropped && !version->files.contains(file.file.number)) files.push_back(file);
+    const bool is_dropped = edits.dropped_tables.contains(table_id) ||
+                            (table_id < edits.next_table_id && !version.tables.contains(table_id));
+    if (!is_dropped) files.push_back(file);
   }
-  if (files.empty()) return version;
-  absl::StatusOr<std::shared_ptr<const Version>> with_files = AddFiles(*version, files);
+  absl::StatusOr<std::shared_ptr<const Version>> with_files =
+      AddFiles(version, files, edits.described_files);
   if (!with_files.ok()) {
     *what += fmt::format("; SSTables that it does not list are not read: {}",
                          ToStd(with_files.status().message()));
-    return version;
+    return edits.version;
   }
   const auto added = std::count_if(files.begin(), files.end(), [&](const FileWithEdit& file) {
-    return (*with_files)->files.contains(file.file.number);
+    return (*with_files)->files.contains(file.file.number) &&
+           !version.files.contains(file.file.number);
   });
   if (added > 0) *what += fmt::format("; {} SSTables that it does not list are read", added);
   return *std::move(with_files);
 }
 
+// Applies the edits after the damage.
+void ApplyRest(GappedEdits* rest, uint64_t rest_count, const DescribedFiles& described,
+               ReadEdits* edits, std::string* what) {
+  absl::StatusOr<std::shared_ptr<const Version>> with_rest =
+      rest->Finish([&described](uint64_t number) -> absl::StatusOr<SstableSummary> {
+        const auto found = described.summaries.find(number);
+        if (found == described.summaries.end()) return NotFound("the file is missing");
+        return found->second;
+      });
+  edits->dropped_tables = rest->dropped_tables();
+  if (with_rest.ok()) {
+    *what += fmt::format("; the {} edits after it are applied", rest_count);
+    edits->version = *std::move(with_rest);
+  } else {
+    *what += fmt::format("; the {} edits after it are not applied: {}", rest_count,
+                         ToStd(with_rest.status().message()));
+  }
+  for (const std::string& loss : rest->losses()) *what += "; " + loss;
+}
+
 // Reads around damage after the first edit, and describes it in `what`.
-absl::StatusOr<std::shared_ptr<const Version>> ReplayAround(const File& file, std::string_view name,
-                                                            const DescribedFiles& described,
-                                                            ManifestScan* scan, std::string* what) {
-  auto version = std::make_shared<const Version>();
+absl::StatusOr<ReadEdits> ReplayAround(const File& file, std::string_view name,
+                                       const DescribedFiles& described, ManifestScan* scan,
+                                       std::string* what) {
+  ReadEdits edits;
   std::optional<GappedEdits> rest;
   uint64_t rest_count = 0;
   absl::Status damage;
-  const auto apply = [&version](Edit edit) -> absl::Status {
-    STELE_ASSIGN_OR_RETURN(version, Apply(*version, std::move(edit)));
+  const auto note_files = [&edits](const Edit& edit) {
+    for (const SstableFile& sstable : edit.new_files) edits.described_files.insert(sstable.number);
+  };
+  const auto apply = [&](Edit edit) -> absl::Status {
+    note_files(edit);
+    STELE_ASSIGN_OR_RETURN(edits.version, Apply(*edits.version, std::move(edit)));
     return absl::OkStatus();
   };
   const auto add = [&](Edit edit) {
-    if (!rest.has_value()) rest.emplace(*version, NewestDefinitions(described.files));
+    note_files(edit);
+    if (!rest.has_value()) rest.emplace(*edits.version, NewestDefinitions(described.files));
     rest->Add(std::move(edit));
     ++rest_count;
     return absl::OkStatus();
   };
   STELE_ASSIGN_OR_RETURN(*scan, ReadDamagedManifest(file, name, apply, add, &damage));
-  const absl::Status checked = CheckVersion(*version);
+  const absl::Status checked = CheckVersion(*edits.version);
   if (!checked.ok()) return DataLoss(name, scan->end_offset, ToStd(checked.message()));
-  if (damage.ok()) return version;
+  edits.next_table_id = edits.version->next_table_id;
+  if (damage.ok()) return edits;
   *what = ToStd(damage.message());
-  const uint32_t next_table_id = version->next_table_id;
-  std::set<uint32_t> dropped_tables;
-  if (rest.has_value()) {
-    absl::StatusOr<std::shared_ptr<const Version>> with_rest =
-        rest->Finish([&described](uint64_t number) -> absl::StatusOr<SstableSummary> {
-          const auto found = described.summaries.find(number);
-          if (found == described.summaries.end()) return NotFound("the file is missing");
-          return found->second;
-        });
-    if (with_rest.ok()) {
-      *what += fmt::format("; the {} edits after it are applied", rest_count);
-      version = *std::move(with_rest);
-      dropped_tables = rest->dropped_tables();
-    } else {
-      *what += fmt::format("; the {} edits after it are not applied: {}", rest_count,
-                           ToStd(with_rest.status().message()));
-    }
-    for (const std::string& loss : rest->losses()) *what += "; " + loss;
-  }
-  return AddUnlistedFiles(std::move(version), next_table_id, dropped_tables, described, what);
+  if (rest.has_value()) ApplyRest(&*rest, rest_count, described, &edits, what);
+  return edits;
 }
 
+// `lacks_edits`: the manifest is known not to have all edits.
 absl::StatusOr<ReadableManifest> ReadCandidate(FileSystem* file_system,
                                                const std::string& directory, uint64_t number,
-                                               const DescribedFiles& described) {
+                                               bool lacks_edits, const absl::Status& why) {
   const std::string name = ManifestName(number);
   STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
                          file_system->Open(JoinPath(directory, name), OpenMode::kRead));
+  STELE_ASSIGN_OR_RETURN(const DescribedFiles described, DescribeFiles(file_system, directory));
   ManifestScan scan;
   ReadableManifest found{.file = std::string(kCurrentName)};
-  STELE_ASSIGN_OR_RETURN(found.recovered.version,
+  STELE_ASSIGN_OR_RETURN(const ReadEdits edits,
                          ReplayAround(*file, name, described, &scan, &found.what));
   if (scan.header.number != number)
     return DataLoss(name, 0, "the number in the header is not the one in the file's name");
-  if (!found.what.empty()) {
+  const bool is_damaged = !found.what.empty();
+  if (is_damaged || lacks_edits) {
     found.file = name;
     found.offset = scan.end_offset;
   }
+  if (!is_damaged) found.what = ToStd(why.message());
+  found.recovered.version =
+      is_damaged || lacks_edits ? AddUnlistedFiles(edits, described, &found.what) : edits.version;
   found.recovered.database_id = scan.header.database_id;
   found.recovered.manifest_number = number;
   found.recovered.end_offset = scan.end_offset;
@@ -216,10 +239,11 @@ absl::StatusOr<uint64_t> FindDatabaseId(FileSystem* file_system, const std::stri
 
 absl::StatusOr<ReadableManifest> ReadWithoutManifest(FileSystem* file_system,
                                                      const std::string& directory,
-                                                     const DescribedFiles& described,
                                                      const absl::Status& why) {
+  STELE_ASSIGN_OR_RETURN(const DescribedFiles described, DescribeFiles(file_system, directory));
   if (described.files.empty()) return why;
-  absl::StatusOr<std::shared_ptr<const Version>> version = AddFiles(Version(), described.files);
+  absl::StatusOr<std::shared_ptr<const Version>> version =
+      AddFiles(Version(), described.files, /*described=*/{});
   if (!version.ok())
     return WithContext(why, fmt::format("no manifest is readable, and the SSTables contradict each "
                                         "other ({})",
@@ -247,25 +271,21 @@ bool HasReadableFiles(FileSystem* file_system, const std::string& directory) {
 
 absl::StatusOr<ReadableManifest> RecoverReadable(FileSystem* file_system,
                                                  const std::string& directory,
-                                                 const absl::Status& why) {
+                                                 const absl::Status& why, bool lacks_edits) {
   STELE_ASSIGN_OR_RETURN(const std::vector<uint64_t> candidates,
                          ListCandidates(file_system, directory));
-  STELE_ASSIGN_OR_RETURN(const DescribedFiles described, DescribeFiles(file_system, directory));
+  const absl::StatusOr<CurrentFile> current = ReadCurrent(file_system, directory);
+  uint64_t newest = candidates.empty() ? 0 : candidates.front();
+  if (current.ok()) newest = current->manifest_number;
   for (const uint64_t number : candidates) {
     absl::StatusOr<ReadableManifest> found =
-        ReadCandidate(file_system, directory, number, described);
+        ReadCandidate(file_system, directory, number, lacks_edits || number != newest, why);
     if (absl::IsDataLoss(found.status())) continue;
     if (!found.ok()) return found.status();
-    if (found->what.empty()) {
-      found->what = ToStd(why.message());
-      std::shared_ptr<const Version>& version = found->recovered.version;
-      if (number != candidates.front())  // it lacks the edits of a newer manifest
-        version = AddUnlistedFiles(version, version->next_table_id, {}, described, &found->what);
-    }
     STELE_RETURN_IF_ERROR(AddUnlisted(file_system, directory, &*found));
     return found;
   }
-  return ReadWithoutManifest(file_system, directory, described, why);
+  return ReadWithoutManifest(file_system, directory, why);
 }
 
 }  // namespace stele::internal

@@ -37,9 +37,10 @@ bool HasReadableFiles(FileSystem* file_system, const std::string& directory);
 // CURRENT. The manifest that CURRENT names is preferred, then the one with the highest number. Of
 // the chosen manifest, the edits before the first bad one are applied, and then the readable edits
 // after it (db/gapped_edits.h). SSTables that these do not list are added (db/file_edits.h), or all
-// SSTables if no manifest has a good first edit. Returns `why` if nothing is readable.
+// SSTables if no manifest has a good first edit. With `lacks_edits`, the log proves that the whole
+// manifest lacks its last edits. Returns `why` if nothing is readable.
 absl::StatusOr<ReadableManifest> RecoverReadable(FileSystem* file_system,
                                                  const std::string& directory,
-                                                 const absl::Status& why);
+                                                 const absl::Status& why, bool lacks_edits);
 
 }  // namespace stele::internal

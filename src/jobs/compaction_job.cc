@@ -122,12 +122,16 @@ std::unique_ptr<CellCursor> NewSubcompactionCursor(const CompactionInput& input,
                             std::move(policy), retention);
 }
 
-// The commits of the inputs.
 FilePart PartOf(const Subcompaction& subcompaction) {
-  FilePart part{.range = subcompaction.range, .sequence_first = UINT64_MAX, .sequence_last = 0};
+  FilePart part{
+      .range = subcompaction.range, .sequence_first = UINT64_MAX, .sequence_last = 0, .inputs = {}};
   for (const SstableReference& reference : subcompaction.inputs) {
     part.sequence_first = std::min(part.sequence_first, reference.sequence_first);
     part.sequence_last = std::max(part.sequence_last, reference.sequence_last);
+    part.inputs.push_back({.file_number = reference.file->number,
+                           .range = reference.range,
+                           .sequence_first = reference.sequence_first,
+                           .sequence_last = reference.sequence_last});
   }
   return part;
 }

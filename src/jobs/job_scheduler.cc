@@ -147,7 +147,18 @@ bool JobScheduler::Step() {
   return next.work.has_value();
 }
 
+void JobScheduler::CheckDirectoryIfDue() {
+  if (thread_count_ == 0) return;  // WaitForIdle looks
+  const int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+  const int64_t due = directory_check_due_.load(std::memory_order_relaxed);
+  if (now < due) return;
+  const auto interval = std::chrono::steady_clock::duration(kPickInterval);
+  directory_check_due_.store(now + interval.count(), std::memory_order_relaxed);
+  parts_.gate->CheckDirectory().IgnoreError();
+}
+
 JobScheduler::Next JobScheduler::TakeNext(Lane lane, bool wait) {
+  CheckDirectoryIfDue();
   Next next;
   bool picking = false;
   while (true) {
@@ -301,7 +312,6 @@ PickerInput JobScheduler::InputOf(const PickState& pick_state) {
 // Called without locks, since it reads files.
 std::optional<CompactionPick> JobScheduler::Pick(const PickState& pick_state, bool* is_withheld) {
   if (pick_state.view == nullptr) return std::nullopt;
-  parts_.gate->CheckDirectory();
   const uint64_t free_bytes = parts_.reserve->FreeBytes();
   PickerInput input = InputOf(pick_state);
   input.reads = ReadsIn(*pick_state.view);
@@ -414,6 +424,7 @@ void JobScheduler::NoteWithheld(uint64_t withheld_bytes, uint64_t free_bytes) {
 absl::Status JobScheduler::LastError() const {
   MutexLock lock(state_.mutex());
   if (absl::Status newest = state_.failures().Newest(); !newest.ok()) return newest;
+  STELE_RETURN_IF_ERROR(parts_.gate->LostDirectory());
   return parts_.reserve->is_released() ? parts_.reserve->Refusal() : waits_for_space_;
 }
 

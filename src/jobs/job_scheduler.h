@@ -131,6 +131,8 @@ class JobScheduler final : public BackgroundWork {
   // Starts and returns the next job of this lane. If none is due, returns an event to report, if
   // there is one. Otherwise waits for a change, if `wait`, and returns nothing.
   Next TakeNext(Lane lane, bool wait);
+  // Looks once a second whether the directory exists.
+  void CheckDirectoryIfDue();
   void Perform(Next& next);
   void Run(Work& work);
   static std::vector<JobSubject> SubjectsOf(const Work& work);
@@ -185,6 +187,8 @@ class JobScheduler final : public BackgroundWork {
   SplitPointCache split_point_;
   DeadSamples dead_samples_;
   std::atomic<int> metadata_merges_in_a_row_{0};  // of the picks
+  // On the steady clock. Relaxed: it does not matter if two threads look.
+  std::atomic<int64_t> directory_check_due_{0};
   // By table: the last commit of an idle memtable that is not worth a flush.
   std::map<uint32_t, uint64_t> idle_examined_;  // guarded by state_.mutex()
   std::atomic<bool> stop_{false};

@@ -76,6 +76,7 @@ bool JobScheduler::QuietLocked() const {
 }
 
 absl::Status JobScheduler::WaitForIdle() {
+  STELE_RETURN_IF_ERROR(parts_.gate->CheckDirectory());
   const uint64_t failure_count = FailureCount();
   const auto all = [](const JobSubject&) { return true; };
   PickState busy;  // the last look, if it found a compaction due

@@ -344,11 +344,12 @@ std::string EncodeFileEdit(const TableDefinition& definition, uint64_t file_numb
   if (definition.id != kTokenTableId) table.definition = WithoutSplits(definition);
   if (flushed_through > 0) table.flushed_through = flushed_through;
   for (const FilePart& part : parts) {
-    table.tablets.push_back({.range = part.range,
-                             .stack = {{.file_number = file_number,
-                                        .range = part.range,
-                                        .sequence_first = part.sequence_first,
-                                        .sequence_last = part.sequence_last}}});
+    TabletEdit& tablet = table.tablets.emplace_back(TabletEdit{.range = part.range, .stack = {}});
+    tablet.stack.push_back({.file_number = file_number,
+                            .range = part.range,
+                            .sequence_first = part.sequence_first,
+                            .sequence_last = part.sequence_last});
+    tablet.stack.insert(tablet.stack.end(), part.inputs.begin(), part.inputs.end());
   }
   Edit edit;
   edit.tables.push_back(std::move(table));

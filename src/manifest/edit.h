@@ -76,11 +76,13 @@ absl::Status CheckChanged(const Version& before, const Edit& edit, const Version
 // Returns one edit that creates `version` from nothing. A new manifest begins with it.
 Edit SnapshotEdit(const Version& version);
 
-// The rows and the commits of a tablet that a file represents.
+// The commits of a tablet that a file represents.
 struct FilePart {
-  KeyRange range;
+  KeyRange range;  // the tablet's
   uint64_t sequence_first = 0;
   uint64_t sequence_last = 0;
+  // Of a compaction: the references that the file replaces in the tablet.
+  std::vector<ReferenceEdit> inputs;
 };
 // Returns the encoded edit that an SSTable has in its footer (docs/reference/format/sstable.md). It
 // says to which table the file belongs, if the manifest is damaged or lost; db/file_edits.h

@@ -12,21 +12,24 @@ absl::Status WriteGate::LostDirectory() const {
   if (!is_directory_lost_.load(std::memory_order_relaxed)) return absl::OkStatus();
   return MakeStatus(
       absl::StatusCode::kDataLoss,
-      fmt::format("{}: the database's files were removed while it is open, so writes are refused; "
-                  "copy what can still be read, close the database, and restore a backup",
-                  parts_.directory->path()));
+      fmt::format(
+          "{}: the directory was removed while the database is open, so writes are refused; "
+          "copy what can still be read, close the database, and restore a backup",
+          parts_.directory->path()));
 }
 
-void WriteGate::CheckDirectory() {
+absl::Status WriteGate::CheckDirectory() {
   const DatabaseDirectory& directory = *parts_.directory;
-  if (is_directory_lost_.load(std::memory_order_relaxed)) return;
+  if (is_directory_lost_.load(std::memory_order_relaxed)) return LostDirectory();
   const absl::StatusOr<FileInfo> current =
       directory.file_system()->Stat(directory.PathOf(kCurrentName));
-  if (!absl::IsNotFound(current.status())) return;
-  if (is_directory_lost_.exchange(true, std::memory_order_relaxed)) return;
-  const absl::Status lost = LostDirectory();
-  parts_.events->Report(DatabaseEvent::Kind::kBackgroundError, std::string(ToStd(lost.message())),
-                        0, lost);
+  if (!absl::IsNotFound(current.status())) return absl::OkStatus();
+  const bool was_lost = is_directory_lost_.exchange(true, std::memory_order_relaxed);
+  absl::Status lost = LostDirectory();
+  if (!was_lost)
+    parts_.events->Report(DatabaseEvent::Kind::kBackgroundError, std::string(ToStd(lost.message())),
+                          0, lost);
+  return lost;
 }
 
 absl::Status WriteGate::Refusal() {

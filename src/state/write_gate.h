@@ -54,8 +54,9 @@ class WriteGate {
   // Releases the reserve. Returns true if that freed space just now.
   bool MakeRoom();
   // Looks whether the directory still has its CURRENT. If not, the open files are lost once they
-  // are closed, so writes are refused from then on. Reads the disk; called regularly.
-  void CheckDirectory();
+  // are closed, so writes are refused from then on. Returns LostDirectory(). Reads the disk.
+  absl::Status CheckDirectory();
+  absl::Status LostDirectory() const;  // DataLoss after a CheckDirectory did not find it
   // Creates the reserve again if there is room. Returns true if it was released and exists again.
   bool RestoreReserve();
   // Call after files were removed: jobs that failed for lack of space are retried at once.
@@ -70,8 +71,7 @@ class WriteGate {
   absl::Status CheckRoomForSegment(uint64_t bytes) const;
 
  private:
-  absl::Status Refusal();              // why writes that free no space are refused
-  absl::Status LostDirectory() const;  // OK if CheckDirectory has always found it
+  absl::Status Refusal();  // why writes that free no space are refused
   // The room for a new manifest, and for an edit that drops rows.
   uint64_t ManifestBytes() const;
 

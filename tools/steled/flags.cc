@@ -144,9 +144,12 @@ std::string_view AddressFault(std::string_view address) {
   if (colon == 0) return "the host is missing; 127.0.0.1 is this machine, 0.0.0.0 all addresses";
   if (address.find(',') != std::string_view::npos) return "it takes one address";
   if (address.find("//") != std::string_view::npos) return "it takes no scheme";
+  if (address.ends_with(']')) return "the port is missing";
   const std::string_view host = address.substr(0, colon);
-  const bool is_bracketed = host.starts_with('[') && host.ends_with(']');
-  if (host.find(':') != std::string_view::npos && !is_bracketed)
+  const bool is_bracketed = host.size() > 2 && host.starts_with('[') && host.ends_with(']');
+  const std::string_view name = is_bracketed ? host.substr(1, host.size() - 2) : host;
+  if (name.find_first_of("[]") != std::string_view::npos ||
+      (!is_bracketed && name.find(':') != std::string_view::npos))
     return "an IPv6 address has brackets, as in [::1]:8086";
   if (!ToNumber<uint16_t>(address.substr(colon + 1)).has_value())
     return "the port is a number of 0 to 65535";

@@ -33,13 +33,17 @@ absl::Status CheckEndpoint(std::string_view endpoint) {
   if (endpoint.starts_with("unix:/")) return absl::OkStatus();
   if (endpoint.find("//") != std::string_view::npos)
     return InvalidArgument(
-        "location: endpoint \"{}\": it must be HOST:PORT, without a scheme; tls=1 selects TLS",
+        "location: endpoint \"{}\": it must be HOST:PORT or unix:/PATH, without another scheme; "
+        "tls=1 selects TLS",
         Printable(endpoint));
   const size_t colon = endpoint.rfind(':');
   int port = 0;
   const std::string_view host = endpoint.substr(0, std::min(colon, endpoint.size()));
-  const bool is_bracketed = host.starts_with('[') && host.ends_with(']');
-  if (host.find(':') != std::string_view::npos && !is_bracketed)
+  const bool is_bracketed = host.size() > 2 && host.starts_with('[') && host.ends_with(']');
+  const std::string_view name = is_bracketed ? host.substr(1, host.size() - 2) : host;
+  const bool has_port = !endpoint.ends_with(']');
+  if (has_port && (name.find_first_of("[]") != std::string_view::npos ||
+                   (!is_bracketed && name.find(':') != std::string_view::npos)))
     return InvalidArgument(
         "location: endpoint \"{}\": an IPv6 address has brackets, as in [::1]:8086",
         Printable(endpoint));

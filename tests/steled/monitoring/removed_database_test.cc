@@ -19,7 +19,7 @@ TEST(RemovedDatabase, RefusesWritesAndReportsThat) {
   ASSERT_TRUE(client.Set("t", "r", "f:a", 1000, "v").ok());
   std::filesystem::remove_all(path);
 
-  EXPECT_NE(server.NextLineWith("error: " + path + ": the database's files were removed "), "");
+  EXPECT_NE(server.NextLineWith("error: " + path + ": the directory was removed "), "");
   EXPECT_EQ(client.Set("t", "s", "f:a", 1000, "v").error_code(), grpc::StatusCode::DATA_LOSS);
   EXPECT_EQ(client.Read("t").size(), 1U);
   const std::string metrics = server.process().metrics_address();

@@ -293,11 +293,13 @@ TEST(CommandLine, WhatIsWrongIsNamedAsItWasWritten) {
   EXPECT_TRUE(
       error({"--db=d", "--listen=:8086"})
           .starts_with("--listen takes HOST:PORT or unix:PATH, not \":8086\": the host is "));
-  for (const char* const address : {"::1:80", "::1", "[::1:80", "::1]:80"}) {
+  for (const char* const address :
+       {"::1:80", "::1", "[::1:80", "::1]:80", "[]:80", "[::1]]:80", "h]:80"}) {
     EXPECT_TRUE(error({"--db=d", "--listen", address})
                     .ends_with("an IPv6 address has brackets, as in [::1]:8086"))
         << address;
   }
+  EXPECT_TRUE(error({"--db=d", "--listen=[::1]"}).ends_with("the port is missing"));
   EXPECT_TRUE(error({"--db=d", "--listen=http://localhost:80"}).ends_with("it takes no scheme"));
   EXPECT_TRUE(error({"--db=d", "--listen=unix:"}).ends_with("\"unix:\": the path is missing"));
   EXPECT_EQ(error({"--db=d", "--metrics=unix:80"}),

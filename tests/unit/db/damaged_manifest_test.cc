@@ -112,5 +112,20 @@ TEST_F(DamagedManifestTest, EverythingInSstablesIsRead) {
   }
 }
 
+// The log says how long the manifest was.
+TEST_F(DamagedManifestTest, AManifestThatLostItsLastEdits) {
+  MakeTables();
+  const std::vector<EditRecord> edits = ReadEdits();
+  const std::string whole = *ReadWholeFile(&files_, ManifestPath());
+  for (size_t i = 1; i < edits.size(); ++i) {
+    ASSERT_EQ(files_.WriteFile(ManifestPath(), whole.substr(0, edits[i].offset)), absl::OkStatus());
+    const absl::StatusOr<Database> database = Open(/*read_only=*/true);
+    ASSERT_TRUE(database.ok()) << i << ": " << database.status();
+    for (const auto& [name, rows] : kRowsOfTables)
+      EXPECT_EQ(RowsOf(*database, name), rows) << i << ": " << name;
+    EXPECT_FALSE(database->Verify()->ok()) << i;
+  }
+}
+
 }  // namespace
 }  // namespace stele::internal

@@ -1,4 +1,4 @@
-// Tests a database whose files are removed while it is open: it refuses writes.
+// Tests a database whose directory is removed while it is open: it refuses writes.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -37,19 +37,31 @@ TEST(RemovedDirectory, WritesAreRefusedAndReadsWork) {
   ASSERT_EQ(put("b"), absl::OkStatus());
 
   ASSERT_EQ(files.Remove("/db/" + std::string(kCurrentName)), absl::OkStatus());
-  for (int look = 0; look < 2; ++look) database.WaitForIdle().IgnoreError();
+  for (int look = 0; look < 2; ++look) EXPECT_TRUE(absl::IsDataLoss(database.WaitForIdle()));
   EXPECT_EQ(events, 1);
   EXPECT_TRUE(absl::IsDataLoss(database.WriteRefusal())) << database.WriteRefusal();
   EXPECT_EQ(database.Stats().write_refusal, database.WriteRefusal());
+  EXPECT_EQ(database.Stats().last_background_error, database.WriteRefusal());
   const absl::Status refused = put("c");
-  EXPECT_TRUE(ToStd(refused.message()).starts_with("/db: the database's files were removed "))
-      << refused;
+  EXPECT_TRUE(ToStd(refused.message()).starts_with("/db: the directory was removed ")) << refused;
   EXPECT_TRUE(absl::IsDataLoss(database.CreateTable("u", Schema().AddFamily("f")).status()));
   EXPECT_TRUE(absl::IsDataLoss(table.DropRowRange(RowRange::All())));
   EXPECT_TRUE(absl::IsDataLoss(database.DeleteTable("t")));
   EXPECT_TRUE(table.Exists("a").value_or(false));
   EXPECT_TRUE(table.Exists("b").value_or(false));
   EXPECT_FALSE(table.Exists("c").value_or(true));
+  EXPECT_TRUE(absl::IsDataLoss(database.Sync()));
+  EXPECT_TRUE(absl::IsDataLoss(database.Close()));
+}
+
+// Sync does not wait until a background thread has looked.
+TEST(RemovedDirectory, SyncLooks) {
+  CrashFileSystem files;
+  Database database = Access::Make<Database>(*OpenDatabase("/db", SmallEngineOptions(&files)));
+  Table table = *database.CreateTable("t", Schema().AddFamily("f"));
+  ASSERT_EQ(database.Sync(), absl::OkStatus());
+  ASSERT_EQ(files.Remove("/db/" + std::string(kCurrentName)), absl::OkStatus());
+  EXPECT_TRUE(absl::IsDataLoss(database.Sync()));
 }
 
 }  // namespace

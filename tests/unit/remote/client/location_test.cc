@@ -62,6 +62,10 @@ TEST(RemoteLocation, OthersAreRefused) {
                                      "bigtable://p/i?tls=yes",
                                      "bigtable://p/i?endpoint=::1:80",
                                      "bigtable://p/i?endpoint=[::1:80",
+                                     "bigtable://p/i?endpoint=[]:80",
+                                     "bigtable://p/i?endpoint=[::1]]:80",
+                                     "bigtable://p/i?endpoint=h]:80",
+                                     "bigtable://p/i?endpoint=[::1]",
                                      "bigtable://p/i?endpoint=http://h:1",
                                      "bigtable://p/i?endpoint=https://h:443/",
                                      "bigtable://p/i?colour=red",
@@ -73,11 +77,11 @@ TEST(RemoteLocation, OthersAreRefused) {
   }
   EXPECT_TRUE(absl::IsInvalidArgument(ParseRemoteLocation("bigtable://p/i", "nonsense").status()));
   const auto message = [](const char* location) {
-    return ToStd(ParseRemoteLocation(location, "").status().message());
+    return std::string(ToStd(ParseRemoteLocation(location, "").status().message()));
   };
   EXPECT_EQ(message("bigtable://p/i?endpoint=https://h:1"),
-            "location: endpoint \"https://h:1\": it must be HOST:PORT, without a scheme; tls=1 "
-            "selects TLS");
+            "location: endpoint \"https://h:1\": it must be HOST:PORT or unix:/PATH, without "
+            "another scheme; tls=1 selects TLS");
   EXPECT_EQ(message("bigtable://p/i?endpoint=::1:80"),
             "location: endpoint \"::1:80\": an IPv6 address has brackets, as in [::1]:8086");
 }
