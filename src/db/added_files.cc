@@ -129,12 +129,12 @@ class TabletStack {
   absl::StatusOr<std::vector<ReferenceEdit>> Build() {
     for (const FilePlace& place : places_) {
       if (!place.may_be_added || place.is_load) continue;
-      STELE_RETURN_IF_ERROR(Count());
+      STELE_RETURN_IF_ERROR(Count(place));
       Add(place);
     }
     for (auto place = places_.rbegin(); place != places_.rend(); ++place) {
       if (!place->may_be_added || !place->is_load) continue;
-      STELE_RETURN_IF_ERROR(Count());
+      STELE_RETURN_IF_ERROR(Count(*place));
       for (KeyRange& rows : RowsLeft(place->reference, /*is_load=*/true, replacements_)) {
         ReferenceEdit reference = place->reference;
         reference.range = std::move(rows);
@@ -151,8 +151,10 @@ class TabletStack {
   }
 
  private:
-  absl::Status Count() {
-    added_.comparisons += stack_.size() + replacements_.size();
+  // Counts the work of the next place.
+  absl::Status Count(const FilePlace& place) {
+    const uint64_t replaced = place.inputs.size() + 1;
+    added_.comparisons += replacements_.size() + replaced * (stack_.size() + replaced);
     if (added_.comparisons <= kComparisonsMax && stack_.size() <= kStackMax)
       return absl::OkStatus();
     return InvalidArgument("there are too many SSTables in a tablet to compare them");

@@ -11,7 +11,7 @@
 namespace stele::internal {
 namespace {
 
-constexpr size_t kUnlistedNamesMax = 20;
+constexpr size_t kUnusedNamesMax = 20;
 
 AtDamage AtDamageFor(OnDamage on_damage) {
   switch (on_damage) {
@@ -79,12 +79,12 @@ absl::Status CheckNoLaterCommits(const Version& version, const LogDamage& damage
   return absl::OkStatus();
 }
 
-std::string UnlistedText(const std::vector<std::string>& names) {
+std::string UnusedText(const std::vector<std::string>& names) {
   if (names.empty()) return "";
   std::string list = names[0];
-  for (size_t i = 1; i < std::min(names.size(), kUnlistedNamesMax); ++i) list += ", " + names[i];
-  if (names.size() > kUnlistedNamesMax)
-    list += fmt::format(" and {} more files", names.size() - kUnlistedNamesMax);
+  for (size_t i = 1; i < std::min(names.size(), kUnusedNamesMax); ++i) list += ", " + names[i];
+  if (names.size() > kUnusedNamesMax)
+    list += fmt::format(" and {} more files", names.size() - kUnusedNamesMax);
   return fmt::format("; {} {} not used: other files have replaced {}, or nothing says where {}",
                      list, names.size() == 1 ? "is" : "are", names.size() == 1 ? "it" : "them",
                      names.size() == 1 ? "it belongs" : "they belong");
@@ -122,7 +122,7 @@ absl::StatusOr<ManifestLog::Recovered> RecoverManifest(Storage& storage) {
   STELE_ASSIGN_OR_RETURN(ReadableManifest found,
                          RecoverReadable(fs, path, why, /*lacks_edits=*/recovered.ok()));
   const absl::Status status =
-      MakeStatus(absl::StatusCode::kDataLoss, found.what + UnlistedText(found.unlisted_sstables));
+      MakeStatus(absl::StatusCode::kDataLoss, found.what + UnusedText(found.unused_sstables));
   storage.log_damages.push_back(
       DamageOf(status, found.file, found.offset, found.recovered.version->last_sequence));
   return std::move(found.recovered);

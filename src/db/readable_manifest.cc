@@ -211,14 +211,15 @@ absl::StatusOr<ReadableManifest> ReadCandidate(FileSystem* file_system,
   return found;
 }
 
-absl::Status AddUnlisted(FileSystem* file_system, const std::string& directory,
-                         ReadableManifest* found) {
+// Lists the SSTables that the version does not use.
+absl::Status ListUnused(FileSystem* file_system, const std::string& directory,
+                        ReadableManifest* found) {
   STELE_ASSIGN_OR_RETURN(std::vector<uint64_t> numbers,
                          ListNumbers(file_system, directory, FileType::kSstable));
   std::sort(numbers.begin(), numbers.end());
   const auto files = found->recovered.version->Files();
   for (const uint64_t number : numbers) {
-    if (!files.contains(number)) found->unlisted_sstables.push_back(SstableName(number));
+    if (!files.contains(number)) found->unused_sstables.push_back(SstableName(number));
   }
   return absl::OkStatus();
 }
@@ -282,7 +283,7 @@ absl::StatusOr<ReadableManifest> RecoverReadable(FileSystem* file_system,
         ReadCandidate(file_system, directory, number, lacks_edits || number != newest, why);
     if (absl::IsDataLoss(found.status())) continue;
     if (!found.ok()) return found.status();
-    STELE_RETURN_IF_ERROR(AddUnlisted(file_system, directory, &*found));
+    STELE_RETURN_IF_ERROR(ListUnused(file_system, directory, &*found));
     return found;
   }
   return ReadWithoutManifest(file_system, directory, why);

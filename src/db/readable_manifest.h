@@ -25,9 +25,9 @@ struct ReadableManifest {
   std::string file;
   uint64_t offset = 0;
   std::string what;
-  // SSTables in the directory that the readable part does not name. They may have rows, or may be
-  // garbage.
-  std::vector<std::string> unlisted_sstables;
+  // SSTables in the directory that the Version does not use. Other files have replaced them, or
+  // nothing says where they belong.
+  std::vector<std::string> unused_sstables;
 };
 
 // Returns whether the directory has a manifest or an SSTable.

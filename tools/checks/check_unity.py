@@ -4,8 +4,10 @@ unnamed namespace that has the name of a function in a header of the program, an
 there that has the name of one in a header of the same library.
 
 Builds from nothing, such as those of continuous integration, compile several files as one. There such
-an unnamed namespace hides the one of the header, also from the other files. The name of a type or
-variable becomes ambiguous if another of these files includes the header.
+a name is a redefinition, while a build that compiles each file by itself accepts it. Functions with
+the same name and other parameter types may coexist, as may equal aliases. A function in an unnamed
+namespace hides the one of the header, also from the other files. The name of a type or variable
+becomes ambiguous if another of these files includes the header.
 """
 import collections
 import pathlib

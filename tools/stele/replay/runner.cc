@@ -21,7 +21,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLate(1);
 
-// What one thread figures.
+// What one thread measured.
 struct WorkerFigures {
   ReplayResult result;
   // When the first operation that counts was due.
@@ -141,7 +141,7 @@ class Workers {
   std::vector<std::jthread> threads_;
 };
 
-// Adds what the threads figures.
+// Adds what the threads measured.
 void AddFigures(const Workers& workers, ReplayResult* result) {
   std::optional<SteadyClock::time_point> begin;
   SteadyClock::time_point end;
