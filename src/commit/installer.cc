@@ -4,14 +4,15 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/process_id.h"
 #include "base/status.h"
 
 namespace stele::internal {
 
 absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState::Flushed> flushed) {
-  if (::getpid() != pid_)
+  if (ProcessId() != pid_)
     return FailedPrecondition("pid {} opened the database, and pid {} may not change it", pid_,
-                              ::getpid());
+                              ProcessId());
   // The caller's clock may do anything, so no lock is held.
   parts_.clock->CommitTime();
   MutexLock lock(mutex_);

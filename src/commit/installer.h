@@ -13,7 +13,7 @@
 //            EngineState::mutex.
 #pragma once
 
-#include <unistd.h>
+#include <sys/types.h>
 
 #include <atomic>
 #include <cstdint>
@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "base/mutex.h"
+#include "base/process_id.h"
 #include "commit/committer.h"
 #include "compaction/compaction_debt.h"
 #include "manifest/manifest_log.h"
@@ -76,7 +77,7 @@ class Installer {
   void MarkObsolete(const Version& before, const Version& after);
 
   const Parts parts_;
-  const pid_t pid_ = ::getpid();  // of the process that opened the database
+  const pid_t pid_ = ProcessId();  // of the process that opened the database
   Mutex mutex_;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   CompactionDebt debt_ ABSL_GUARDED_BY(mutex_);

@@ -2,12 +2,12 @@
 // then creates or recovers. A directory that is not a database is refused before anything in it is
 // changed.
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
+#include "base/process_id.h"
 #include "base/random.h"
 #include "base/status.h"
 #include "db/damage.h"
@@ -23,7 +23,7 @@ std::string HolderText() {
   utsname host{};
   ::uname(&host);
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  return fmt::format("pid {} on host {}, since {}", ::getpid(), host.nodename,
+  return fmt::format("pid {} on host {}, since {}", ProcessId(), host.nodename,
                      Timestamp::From(now).ToString());
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/mutex.h"
+#include "base/process_id.h"
 #include "base/status.h"
 #include "io/lock_table.h"
 
@@ -27,14 +28,14 @@ class PosixFileLock;
 // to it.
 struct Registry {
   Mutex mutex;
-  pid_t pid ABSL_GUARDED_BY(mutex) = ::getpid();
+  pid_t pid ABSL_GUARDED_BY(mutex) = ProcessId();
   LockTable table ABSL_GUARDED_BY(mutex);
   std::set<PosixFileLock*> held ABSL_GUARDED_BY(mutex);
 
   void BeginAfresh() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     table.Clear();
     held.clear();
-    pid = ::getpid();
+    pid = ProcessId();
   }
 };
 
@@ -72,9 +73,9 @@ class PosixFileLock final : public FileLock {
       : fd_(std::move(fd)),
         directory_(std::move(directory)),
         identity_(identity),
-        pid_(::getpid()) {}
+        pid_(ProcessId()) {}
   ~PosixFileLock() override {
-    if (::getpid() != pid_) return;
+    if (ProcessId() != pid_) return;
     Registry& registry = GlobalRegistry();
     MutexLock lock(registry.mutex);
     registry.held.erase(this);
@@ -212,7 +213,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const PathAt& file, cons
   const std::string& path = file.path;
   Registry& registry = GlobalRegistry();
   MutexLock lock(registry.mutex);
-  if (registry.pid != ::getpid()) registry.BeginAfresh();
+  if (registry.pid != ProcessId()) registry.BeginAfresh();
   constexpr int kAttemptsMax = 16;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenLockFile(file, mode));

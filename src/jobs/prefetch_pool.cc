@@ -1,10 +1,10 @@
 #include "jobs/prefetch_pool.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <thread>
 #include <utility>
+
+#include "base/process_id.h"
 
 namespace stele::internal {
 namespace {
@@ -15,7 +15,7 @@ constexpr int kThreadsMax = 2;
 }  // namespace
 
 PrefetchPool::PrefetchPool(int threads_max)
-    : threads_max_(static_cast<size_t>(std::max(threads_max, 0))), pid_(::getpid()) {}
+    : threads_max_(static_cast<size_t>(std::max(threads_max, 0))), pid_(ProcessId()) {}
 
 PrefetchPool::~PrefetchPool() { Stop(); }
 
@@ -23,7 +23,7 @@ int PrefetchPool::ThreadsForThisMachine() {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 0, kThreadsMax);
 }
 
-bool PrefetchPool::IsOfThisProcess() const { return ::getpid() == pid_; }
+bool PrefetchPool::IsOfThisProcess() const { return ProcessId() == pid_; }
 
 bool PrefetchPool::Run(std::shared_ptr<PrefetchTask> task) {
   // Before the mutex, which may have been held when the process was forked.

@@ -1,15 +1,15 @@
 #include "jobs/single_thread_executor.h"
 
-#include <unistd.h>
-
 #include <utility>
+
+#include "base/process_id.h"
 
 namespace stele::internal {
 
-SingleThreadExecutor::SingleThreadExecutor() : pid_(::getpid()) {}
+SingleThreadExecutor::SingleThreadExecutor() : pid_(ProcessId()) {}
 
 SingleThreadExecutor::~SingleThreadExecutor() {
-  if (!has_thread_ || ::getpid() != pid_) return;
+  if (!has_thread_ || ProcessId() != pid_) return;
   {
     MutexLock lock(mutex_);
     stop_ = true;
@@ -36,7 +36,7 @@ void SingleThreadExecutor::Submit(std::function<void()> work) {
 }
 
 void SingleThreadExecutor::Await() {
-  if (::getpid() != pid_) return;
+  if (ProcessId() != pid_) return;
   MutexLock lock(mutex_);
   while (!work_.empty()) changed_.Wait(mutex_);
 }

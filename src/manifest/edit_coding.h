@@ -18,9 +18,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/growing_buffer.h"
 #include "manifest/definition_coding.h"
 #include "manifest/edit.h"
+#include "sstable/format/growing_buffer.h"
 
 namespace stele::internal {
 

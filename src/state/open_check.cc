@@ -1,19 +1,18 @@
 #include "state/open_check.h"
 
-#include <unistd.h>
-
+#include "base/process_id.h"
 #include "base/status.h"
 
 namespace stele::internal {
 
-OpenCheck::OpenCheck(bool read_only) : read_only_(read_only), pid_(::getpid()) {}
+OpenCheck::OpenCheck(bool read_only) : read_only_(read_only), pid_(ProcessId()) {}
 
 absl::Status OpenCheck::CheckOpen() const {
   if (is_closed()) return FailedPrecondition("the database is closed; open it again");
   return absl::OkStatus();
 }
 
-bool OpenCheck::IsOpener() const { return ::getpid() == pid_; }
+bool OpenCheck::IsOpener() const { return ProcessId() == pid_; }
 
 absl::Status OpenCheck::CheckProcess() const {
   if (IsOpener()) return absl::OkStatus();

@@ -1,10 +1,9 @@
 #include "trace/recorder.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "base/process_id.h"
 #include "base/random.h"
 #include "base/status.h"
 
@@ -77,7 +76,7 @@ absl::Status Recorder::Begin(std::unique_ptr<File> file, const Options& options)
     return started;
   }
   is_running_ = true;
-  pid_ = ::getpid();
+  pid_ = ProcessId();
   SetRecording(++recordings_);
   recording_ = recordings_;
   is_on_ = true;
@@ -107,7 +106,7 @@ void Recorder::SetRecording(uint64_t recording) {
 absl::StatusOr<Recorder::Summary> Recorder::Stop() {
   MutexLock lock(control_mutex_);
   if (!is_running_) return FailedPrecondition("no trace is being recorded");
-  if (::getpid() != pid_) {  // a child has no thread, and its parent writes the file
+  if (ProcessId() != pid_) {  // a child has no thread, and its parent writes the file
     writer_ = nullptr;
     is_running_ = false;
     return FailedPrecondition("the trace belongs to the process that started it");

@@ -1,10 +1,9 @@
 #include "views/sstable_files.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <utility>
 
+#include "base/process_id.h"
 #include "base/status.h"
 #include "io/file_names.h"
 
@@ -20,7 +19,7 @@ class SstableFiles::Registry {
   std::map<uint64_t, uint64_t> obsolete_bytes ABSL_GUARDED_BY(mutex);
   bool removing ABSL_GUARDED_BY(mutex) = true;
   // A forked child removes no files, since its parent may be reading them.
-  const pid_t pid = ::getpid();
+  const pid_t pid = ProcessId();
 };
 
 class SstableFiles::Entry : public PinnedSstable {
@@ -41,7 +40,8 @@ class SstableFiles::Entry : public PinnedSstable {
       if (it != registry_->open.end() && it->second.expired()) registry_->open.erase(it);
     }
     // If the removal fails, the next Open of the database removes the file.
-    if (remove && ::getpid() == registry_->pid) registry_->file_system->Remove(path_).IgnoreError();
+    if (remove && ProcessId() == registry_->pid)
+      registry_->file_system->Remove(path_).IgnoreError();
   }
 
   const std::shared_ptr<SstableReader>& reader() const override {

@@ -15,8 +15,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "base/growing_buffer.h"
 #include "sstable/format/dictionary.h"
+#include "sstable/format/growing_buffer.h"
 #include "stele/schema.h"
 
 namespace stele::internal {

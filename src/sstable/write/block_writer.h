@@ -12,8 +12,8 @@
 
 #include "absl/status/status.h"
 #include "base/checksum.h"
-#include "base/growing_buffer.h"
 #include "io/file_system.h"
+#include "sstable/format/growing_buffer.h"
 #include "sstable/format/sstable_format.h"
 
 namespace stele::internal {

@@ -23,9 +23,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/growing_buffer.h"
 #include "cell/cell.h"
 #include "sstable/format/codec.h"
+#include "sstable/format/growing_buffer.h"
 #include "sstable/format/index.h"
 #include "sstable/format/sstable_format.h"
 #include "sstable/write/block_writer.h"

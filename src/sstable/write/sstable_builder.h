@@ -19,11 +19,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/growing_buffer.h"
 #include "cell/cell.h"
 #include "io/file_system.h"
 #include "sstable/format/bloom.h"
 #include "sstable/format/codec.h"
+#include "sstable/format/growing_buffer.h"
 #include "sstable/format/sstable_summary.h"
 #include "sstable/write/block_writer.h"
 #include "sstable/write/section_builder.h"

@@ -1,4 +1,4 @@
-// base/growing_buffer.h: a Buffer that grows as bytes are appended to it.
+// sstable/format/growing_buffer.h: a Buffer that grows as bytes are appended to it.
 //
 // Path:      sstable builders -> here -> buffer.
 // Errors:    ResourceExhausted for refused memory; the contents stay as they were.

@@ -1,4 +1,4 @@
-#include "base/growing_buffer.h"
+#include "sstable/format/growing_buffer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,36 @@
+#include "base/process_id.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <new>
+
+namespace stele::internal {
+namespace {
+
+// Returns a place that is zero again in a forked child; null if the system has none.
+std::atomic<pid_t>* NewPlaceClearedByFork() {
+  const auto bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  void* const page =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return nullptr;
+  if (::madvise(page, bytes, MADV_WIPEONFORK) == 0) return new (page) std::atomic<pid_t>(0);
+  ::munmap(page, bytes);
+  return nullptr;
+}
+
+}  // namespace
+
+pid_t ProcessId() {
+  // Never unmapped: static destructors may still ask.
+  static std::atomic<pid_t>* const known = NewPlaceClearedByFork();
+  if (known == nullptr) return ::getpid();
+  pid_t id = known->load(std::memory_order_relaxed);
+  if (id != 0) return id;
+  id = ::getpid();
+  known->store(id, std::memory_order_relaxed);
+  return id;
+}
+
+}  // namespace stele::internal
