@@ -52,6 +52,12 @@ absl::StatusOr<Descriptor> OpenDirectory(std::string_view call, const PathAt& pl
 // a program.
 void OpenStandardDescriptors();
 
+// Makes a limit of file sizes (ulimit -f) an error, EFBIG. By default the kernel ends a process
+// that exceeds the limit, with the signal SIGXFSZ. If the program left this default, ignores the
+// signal in the whole process. A handler of the program stays. Programs that it starts ignore the
+// signal, too.
+void IgnoreFileSizeSignal();
+
 // The process's pool of read-only files.
 FilePool& PosixFilePool();
 

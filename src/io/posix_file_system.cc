@@ -1,6 +1,5 @@
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/uio.h>
@@ -22,14 +21,6 @@ namespace {
 // Linux transfers at most about 2 GiB per call.
 constexpr size_t kTransferBytesMax = size_t{1} << 30;
 constexpr uint64_t kOffsetMax = INT64_MAX;
-
-// True if the process may not make files of this size (ulimit -f). Growing a file to it would end
-// the process by SIGXFSZ, unless the program handles it.
-bool ExceedsFileLimit(uint64_t file_bytes) {
-  rlimit limit{};
-  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-         file_bytes > limit.rlim_cur;
-}
 
 class PosixFile final : public File {
  public:
@@ -60,8 +51,7 @@ class PosixFile final : public File {
   }
 
   absl::Status Write(uint64_t offset, std::string_view bytes) override {
-    if (offset > kOffsetMax || bytes.size() > kOffsetMax - offset ||
-        ExceedsFileLimit(offset + bytes.size()))
+    if (offset > kOffsetMax || bytes.size() > kOffsetMax - offset)
       return ErrnoStatus("write", path_, EFBIG);
     while (!bytes.empty()) {
       const ssize_t put =
@@ -89,9 +79,7 @@ class PosixFile final : public File {
   }
 
   absl::Status Truncate(uint64_t bytes) override {
-    // A file that is already too large may shrink.
-    const bool is_too_large = ExceedsFileLimit(bytes) && bytes > Size().value_or(0);
-    if (bytes > kOffsetMax || is_too_large) return ErrnoStatus("ftruncate", path_, EFBIG);
+    if (bytes > kOffsetMax) return ErrnoStatus("ftruncate", path_, EFBIG);
     int result;
     do {
       result = ::ftruncate(fd_.fd(), static_cast<off_t>(bytes));
@@ -101,8 +89,7 @@ class PosixFile final : public File {
 
   absl::Status Allocate(uint64_t bytes) override {
     if (bytes == 0) return absl::OkStatus();
-    if (bytes > kOffsetMax || ExceedsFileLimit(bytes))
-      return ErrnoStatus("fallocate", path_, EFBIG);
+    if (bytes > kOffsetMax) return ErrnoStatus("fallocate", path_, EFBIG);
     int result;
     do {
       result = ::fallocate(fd_.fd(), 0, 0, static_cast<off_t>(bytes));
@@ -302,7 +289,10 @@ class SystemFileSystem final : public FileSystem {
 }  // namespace
 
 FileSystem* PosixFileSystem() {
-  static SystemFileSystem* const file_system = new SystemFileSystem;
+  static SystemFileSystem* const file_system = [] {
+    IgnoreFileSizeSignal();
+    return new SystemFileSystem;
+  }();
   return file_system;
 }
 

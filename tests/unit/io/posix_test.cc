@@ -281,6 +281,19 @@ TEST_F(PosixTest, AtTheLimitOfFileSizesCallsFailAsOnAFullDisk) {
   EXPECT_EQ(*file->Size(), kLimit);
 }
 
+TEST_F(PosixTest, SignalOfTheFileSizeLimitIsIgnoredUnlessTheProgramHandlesIt) {
+  struct sigaction before {};
+  ASSERT_EQ(::sigaction(SIGXFSZ, nullptr, &before), 0);
+  EXPECT_EQ(before.sa_handler, SIG_IGN);  // by the creation of fs_
+  struct sigaction handled {};
+  handled.sa_handler = [](int) {};
+  ASSERT_EQ(::sigaction(SIGXFSZ, &handled, nullptr), 0);
+  IgnoreFileSizeSignal();
+  struct sigaction after {};
+  ASSERT_EQ(::sigaction(SIGXFSZ, &before, &after), 0);
+  EXPECT_EQ(after.sa_handler, handled.sa_handler);
+}
+
 TEST_F(PosixTest, WhoRemovesTheLockFileLetsNobodyIn) {
   auto held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me");
   ASSERT_TRUE(held.ok()) << held.status();
