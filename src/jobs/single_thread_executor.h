@@ -1,6 +1,6 @@
 // jobs/single_thread_executor.h: a helper thread that runs the work of its owner in order.
 //
-// Path:      load_files -> sstable/write/serial_executor.h -> here.
+// Path:      load_files -> sstable/write/serial_executor.h -> here; lab/import -> here.
 // Lifetime:  the thread starts with the first work; the destructor waits for it. In a forked child,
 //            which does not have the thread, nothing waits.
 // Errors:    none: if the system refuses a thread, Submit runs the work itself.

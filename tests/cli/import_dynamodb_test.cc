@@ -56,6 +56,19 @@ TEST_F(ImportDynamoDbTest, ImportsAnExport) {
   EXPECT_TRUE(Neighbours().empty());
 }
 
+TEST_F(ImportDynamoDbTest, TheNumberOfWritingThreadsChangesNothing) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 2000; ++i) lines.push_back(ItemOfAllTypes(i));
+  const ExportFixture fixture(DataLines{lines});
+  Output(Words(fixture.path(), {"--workers", "1"}));
+  const std::string rows = Output({"export", "t"});
+  for (const std::string count : {"4", "64"}) {
+    Output({"deletetable", "t"});
+    Output(Words(fixture.path(), {"--workers", count}));
+    EXPECT_EQ(Output({"export", "t"}), rows) << count;
+  }
+}
+
 TEST_F(ImportDynamoDbTest, CheckCreatesNothing) {
   const ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
   const std::string text = Output(Words(fixture.path(), {"--check"}));
@@ -152,7 +165,8 @@ TEST_F(ImportDynamoDbTest, RejectsWrongCommandLines) {
       {"--mode", "other"}, {"--mode", "google", "--ttl", "x"},
       {"--family", "f"},   {"--key", "ordered", "--delimiter", "#"},
       {"--format", "csv"}, {"--timestamp-micros", "-1"},
-      {"--delimiter", ""}, {"--counters", "a,,b"}};
+      {"--delimiter", ""}, {"--counters", "a,,b"},
+      {"--workers", "0"},  {"--workers", "65"}};
   for (const auto& more : kWrong) ExpectError(Words("export", more), 2, "");
   ExpectError(Words("export", {"--gsi", "a/b=PK"}), 2, "t.a/b");
   ExpectError({"import", "dynamodb", "x", "--table", "a b", "--partition-key", "P"}, 2, "a b");

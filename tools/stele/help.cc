@@ -231,6 +231,7 @@ constexpr Command kCommands[] = {
      "  --mapping FILE                stores the mapping in a file, for servers\n"
      "  --skip-bad N|all --bad-file F leaves bad items out, and writes them to F; exit status 3\n"
      "  --no-verify                   does not compare MD5 sums with the manifest\n"
+     "  --workers N                   threads that write, 1 to 64; default: 4\n"
      "  --resume FILE                 the state file; default: next to the database\n"
      "  --report FILE                 writes the report as JSON\n"
      "  --format text|json            of the report on standard output\n\n"

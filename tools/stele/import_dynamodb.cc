@@ -44,6 +44,7 @@ constexpr FlagSpec kImportFlags[] = {{"table"},
                                      {"skip-bad"},
                                      {"bad-file"},
                                      {"no-verify", false},
+                                     {"workers"},
                                      {"resume"},
                                      {"model"},
                                      {"report"}};
@@ -211,6 +212,9 @@ absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, c
   STELE_ASSIGN_OR_RETURN(options.bad_items_max, ParseSkipBad(flags, "items"));
   options.only_checks = flags.has("check");
   options.verifies_sums = !flags.has("no-verify");
+  STELE_ASSIGN_OR_RETURN(options.writer_threads,
+                         NumberFlag(flags, "workers", 1, DynamoDbImportOptions::kWriterThreadsMax,
+                                    options.writer_threads));
   options.mapping_path = flags.Get("mapping", "");
   const bool needs_mapping = options.mode == DynamoDbImportOptions::Mode::kNative;
   if (IsRemote(session.options().database) && needs_mapping && options.mapping_path.empty())

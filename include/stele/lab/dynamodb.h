@@ -87,6 +87,9 @@ struct DynamoDbImportOptions {
   // Called after all checks to open the database, so that a wrong input creates none. Then pass an
   // empty `database`.
   std::function<absl::StatusOr<Database>()> open_database = {};
+  static constexpr size_t kWriterThreadsMax = 64;
+  // Threads that write, from 1 on. The caller's thread reads the items; with 1 it writes, too.
+  size_t writer_threads = 4;
   bool verifies_sums = true;   // compares the MD5 of each data file with the manifest
   uint64_t bad_items_max = 0;  // leaves out at most this many; more are an error
   std::string bad_path = {};   // the bad items are written to it, as lines of JSON; "": none

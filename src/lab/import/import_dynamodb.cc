@@ -441,7 +441,8 @@ class ImportRun {
       plans[0].schema.SetProperty(std::string(kImportProperty),
                                   ImportRecord{.source = source_, .changes = ""}.ToJson());
     }
-    STELE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Open(database_, plans));
+    STELE_ASSIGN_OR_RETURN(TableWriter writer,
+                           TableWriter::Open(database_, plans, options_.writer_threads));
     STELE_RETURN_IF_ERROR(Record(writer.table(0), false));
     return writer;
   }

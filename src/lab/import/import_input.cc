@@ -110,6 +110,10 @@ absl::Status CheckImportOptions(const DynamoDbImportOptions& options) {
   if (options.paths.empty()) return InvalidArgument("no input is given");
   if (options.table.empty()) return InvalidArgument("--table is missing");
   if (options.partition_key.empty()) return InvalidArgument("--partition-key is missing");
+  if (options.writer_threads < 1 ||
+      options.writer_threads > DynamoDbImportOptions::kWriterThreadsMax)
+    return InvalidArgument("--workers must be 1 to {}, and is {}",
+                           DynamoDbImportOptions::kWriterThreadsMax, options.writer_threads);
   if (options.partition_key == options.sort_key)
     return InvalidArgument("the partition key and the sort key are the same attribute");
   for (const std::string& name : options.counters) {

@@ -1,14 +1,20 @@
 #include "lab/import/table_writer.h"
 
+#include <algorithm>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 #include "base/status.h"
+#include "jobs/single_thread_executor.h"
 
 namespace stele::internal::lab {
 namespace {
 
 constexpr size_t kBatchRowsMax = 500;
 constexpr size_t kBatchChangesMax = 20'000;
+constexpr size_t kFullBatchBytes = 4 << 20;
+constexpr size_t kAllBatchesBytes = 64 << 20;
 
 std::optional<std::string> PropertyOf(const Schema& schema, const std::string& key) {
   const auto found = schema.properties().find(key);
@@ -51,39 +57,71 @@ absl::StatusOr<std::optional<Table>> FindTable(const Database& database, const T
 }
 
 absl::StatusOr<TableWriter> TableWriter::Open(Database database,
-                                              const std::vector<TablePlan>& plans) {
+                                              const std::vector<TablePlan>& plans,
+                                              size_t thread_count) {
   TableWriter writer(std::move(database));
   for (const TablePlan& plan : plans) {
     STELE_ASSIGN_OR_RETURN(Table table, OpenOrCreate(writer.database_, plan));
-    writer.batches_.push_back({.table = std::move(table)});
+    writer.tables_.push_back(std::move(table));
+  }
+  // A thread writes one batch while those of its tables are filled.
+  writer.batch_bytes_max_ =
+      std::min(kFullBatchBytes, kAllBatchesBytes / (thread_count * (plans.size() + 1)));
+  for (size_t i = 0; i < thread_count; ++i) {
+    auto share = std::make_unique<Share>();
+    share->batches.resize(plans.size());
+    if (thread_count > 1) share->thread = std::make_unique<SingleThreadExecutor>();
+    writer.shares_.push_back(std::move(share));
   }
   return writer;
 }
 
 absl::Status TableWriter::Add(size_t table, RowMutation row) {
-  Batch& batch = batches_[table];
+  Share& share = *shares_[std::hash<std::string_view>()(row.row_key()) % shares_.size()];
+  Batch& batch = share.batches[table];
   batch.change_count += row.count();
+  batch.bytes += row.byte_count();
   batch.rows.push_back(std::move(row));
-  const bool is_full = batch.rows.size() >= kBatchRowsMax || batch.change_count >= kBatchChangesMax;
-  return is_full ? Write(&batch) : absl::OkStatus();
+  const bool is_full = batch.rows.size() >= kBatchRowsMax ||
+                       batch.change_count >= kBatchChangesMax || batch.bytes >= batch_bytes_max_;
+  return is_full ? Write(table, &share) : absl::OkStatus();
 }
 
-absl::Status TableWriter::Write(Batch* batch) {
-  if (batch->rows.empty()) return absl::OkStatus();
-  const std::vector<FailedMutation> failed = batch->table.BulkApply(batch->rows);
-  absl::Status status;
-  if (!failed.empty()) {
-    status = WithContext(failed[0].status,
-                         fmt::format("table {}, row {}", batch->table.name(),
-                                     Printable(batch->rows[failed[0].index].row_key())));
+absl::Status TableWriter::Write(size_t table, Share* share) {
+  Batch batch = std::exchange(share->batches[table], {});
+  if (batch.rows.empty()) return absl::OkStatus();
+  if (share->thread != nullptr) share->thread->Await();
+  STELE_RETURN_IF_ERROR(share->status);
+  share->table = tables_[table];
+  share->written = std::move(batch.rows);
+  if (share->thread == nullptr) {
+    WriteRows(share);
+    return share->status;
   }
-  batch->rows.clear();
-  batch->change_count = 0;
-  return status;
+  share->thread->Submit([share] { WriteRows(share); });
+  return absl::OkStatus();
+}
+
+void TableWriter::WriteRows(Share* share) {
+  const std::vector<FailedMutation> failed = share->table.BulkApply(share->written);
+  if (!failed.empty()) {
+    const FailedMutation& first = failed.front();
+    share->status =
+        WithContext(first.status, fmt::format("table {}, row {}", share->table.name(),
+                                              Printable(share->written[first.index].row_key())));
+  }
+  share->written.clear();
 }
 
 absl::Status TableWriter::Flush() {
-  for (Batch& batch : batches_) STELE_RETURN_IF_ERROR(Write(&batch));
+  for (const std::unique_ptr<Share>& share : shares_) {
+    for (size_t table = 0; table < tables_.size(); ++table)
+      STELE_RETURN_IF_ERROR(Write(table, share.get()));
+  }
+  for (const std::unique_ptr<Share>& share : shares_) {
+    if (share->thread != nullptr) share->thread->Await();
+    STELE_RETURN_IF_ERROR(share->status);
+  }
   return database_.Sync();
 }
 

@@ -1,10 +1,14 @@
-// import/table_writer.h: writes rows to the tables of an import, in batches.
+// import/table_writer.h: writes rows to the tables of an import, in batches, by one or more
+// threads.
 //
-// Errors:    those of Table::BulkApply, with the row key.
-// Threads:   confined to one thread.
-// Memory:    one batch per table, about 8 MiB.
+// Order:     the mutations of a row are always written by the same thread, in the order of Add.
+// Errors:    those of Table::BulkApply, with table and row key. An error of a thread is returned by
+//            a later call. Rows that were added before may be missing then.
+// Memory:    all batches have 64 MiB, and the last mutation of each.
+// Threads:   confined to one thread, which waits for those that write.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lab/import/import_mode.h"
+#include "sstable/write/serial_executor.h"
 #include "stele/database.h"
 #include "stele/table.h"
 
@@ -25,11 +30,12 @@ absl::StatusOr<std::optional<Table>> FindTable(const Database& database, const T
 class TableWriter {
  public:
   // Creates the tables that are missing. An existing table must have the plan's property, and gets
-  // the families that it lacks.
-  static absl::StatusOr<TableWriter> Open(Database database, const std::vector<TablePlan>& plans);
+  // the families that it lacks. `thread_count` is at least 1; with 1, the caller writes.
+  static absl::StatusOr<TableWriter> Open(Database database, const std::vector<TablePlan>& plans,
+                                          size_t thread_count);
 
   // The table of a plan.
-  Table& table(size_t index) { return batches_[index].table; }
+  Table& table(size_t index) { return tables_[index]; }
 
   absl::Status Add(size_t table, RowMutation row);
   // Writes the batches, and makes them durable.
@@ -37,16 +43,28 @@ class TableWriter {
 
  private:
   struct Batch {
-    Table table;
-    std::vector<RowMutation> rows = {};
+    std::vector<RowMutation> rows;
     size_t change_count = 0;
+    size_t bytes = 0;
+  };
+  // What one thread writes.
+  struct Share {
+    std::vector<Batch> batches;  // by table
+    // The thread has the next three until Await.
+    Table table;
+    std::vector<RowMutation> written;
+    absl::Status status;
+    std::unique_ptr<SerialExecutor> thread;  // null: the caller writes
   };
 
   explicit TableWriter(Database database) : database_(std::move(database)) {}
-  absl::Status Write(Batch* batch);
+  absl::Status Write(size_t table, Share* share);
+  static void WriteRows(Share* share);
 
   Database database_;
-  std::vector<Batch> batches_;
+  std::vector<Table> tables_;
+  std::vector<std::unique_ptr<Share>> shares_;
+  size_t batch_bytes_max_ = 0;
 };
 
 }  // namespace stele::internal::lab

@@ -286,7 +286,7 @@ class LoadRun {
               .status());
       plans.push_back({.name = table->name, .schema = table->schema});
     }
-    STELE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Open(database_, plans));
+    STELE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Open(database_, plans, 1));
     auto left_out = check_->left_out().begin();
     STELE_RETURN_IF_ERROR(ForEachRecord("loading", [&](size_t file, const RecordReader& reader) {
       const LoadPosition position{.file = file, .line = reader.line_number()};
