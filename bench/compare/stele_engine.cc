@@ -37,8 +37,7 @@ stele::RowMutation MutationOf(const RowData& row) {
   return mutation;
 }
 
-template <typename RowType>
-void Take(const RowType& row, Tally* tally) {
+void Take(const stele::RowView& row, Tally* tally) {
   tally->Row(row.row_key());
   for (const stele::CellView& cell : row.cells())
     tally->Cell(cell.family(), cell.qualifier(), cell.timestamp().micros(), cell.value());
@@ -100,11 +99,10 @@ class SteleEngine {
     explicit Reader(SteleEngine* engine) : engine_(*engine) {}
 
     absl::Status Read(std::string_view row_key, bool latest_only, Tally* tally) {
-      const absl::StatusOr<std::optional<stele::Row>> row =
-          engine_.TableOf(row_key).ReadRow(row_key, latest_only ? latest_ : all_);
-      if (!row.ok()) return row.status();
-      if (row->has_value()) Take(**row, tally);
-      return absl::OkStatus();
+      const auto take = [tally](const stele::RowView& row) { Take(row, tally); };
+      return engine_.TableOf(row_key)
+          .VisitRow(row_key, take, latest_only ? latest_ : all_)
+          .status();
     }
 
     absl::Status Run(const Scan& scan, Tally* tally) {

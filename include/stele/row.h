@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -128,6 +129,10 @@ class RowView {
   std::span<const CellView> cells_;
   bool is_last_piece_ = true;
 };
+
+// A function that gets a row, for Table::VisitRow. A lambda with at most two references or pointers
+// needs no allocation.
+using RowVisitor = std::function<void(const RowView&)>;
 
 // A row that owns its bytes. Immutable. Copies share the bytes, so copying is cheap, and a view
 // obtained from one copy is valid while any copy exists. Default: no key and no cells.

@@ -126,6 +126,14 @@ class Table {
                                                            const Filter& filter = {},
                                                            const ReadOptions& options = {}) const;
 
+  // Reads one row without copying its cells: calls `visit` once with a view of the row, and returns
+  // true. The view is valid until `visit` returns. Returns false without a call if no cell passes
+  // the filter. `visit` may call the database, but must not close it. Errors: those of ReadRow, and
+  // InvalidArgument for an empty function.
+  [[nodiscard]] absl::StatusOr<bool> VisitRow(std::string_view row_key, const RowVisitor& visit,
+                                              const Filter& filter = {},
+                                              const ReadOptions& options = {}) const;
+
   // Reads the newest cell of one column. Returns nullopt if there is no such cell or family.
   //
   // The result is the cell that ReadRow returns for the filter

@@ -22,6 +22,13 @@ absl::StatusOr<MutationBranch> TableBackend::CheckAndMutateRowOwned(std::string_
   return CheckAndMutateRow(row_key, predicate, *if_matched, *if_not_matched, options);
 }
 
+absl::StatusOr<bool> TableBackend::VisitRow(std::string_view row_key, const RowVisitor& visit,
+                                            const Filter& filter, const ReadOptions& options) {
+  STELE_ASSIGN_OR_RETURN(const std::optional<Row> row, ReadRow(row_key, filter, options));
+  if (row.has_value()) visit(row->view());
+  return row.has_value();
+}
+
 absl::StatusOr<std::optional<stele::Cell>> TableBackend::ReadCell(std::string_view row_key,
                                                                   std::string_view family,
                                                                   std::string_view qualifier,

@@ -109,7 +109,9 @@ class TableBackend {
                                                  const WriteOptions& options) = 0;
   virtual absl::StatusOr<std::optional<Row>> ReadRow(std::string_view row_key, const Filter& filter,
                                                      const ReadOptions& options) = 0;
-  // Calls ReadRow unless a backend overrides it with a faster read.
+  // The next two call ReadRow unless a backend overrides them with a faster read.
+  virtual absl::StatusOr<bool> VisitRow(std::string_view row_key, const RowVisitor& visit,
+                                        const Filter& filter, const ReadOptions& options);
   virtual absl::StatusOr<std::optional<stele::Cell>> ReadCell(std::string_view row_key,
                                                               std::string_view family,
                                                               std::string_view qualifier,

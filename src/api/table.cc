@@ -55,6 +55,17 @@ absl::Status CheckBranches(std::string_view row_key, const RowMutation& if_match
       internal::Printable(row_key));
 }
 
+absl::StatusOr<std::optional<Row>> RecordReadRow(internal::TableBackend& backend,
+                                                 uint64_t recording, std::string_view row_key,
+                                                 const Filter& filter, const ReadOptions& options) {
+  internal::RecordedPointRead call(backend, recording, row_key, options.tag);
+  call.SetFilter(filter);
+  auto row = backend.ReadRow(row_key, filter, options);
+  call.StartCounting();
+  if (row.ok() && row->has_value()) call.CountRow((*row)->view());
+  return call.Finished(std::move(row));
+}
+
 absl::Status CheckRange(const std::shared_ptr<internal::TableBackend>& backend,
                         const RowRange& range) {
   STELE_RETURN_IF_ERROR(CheckHandle(backend));
@@ -163,13 +174,21 @@ absl::StatusOr<std::optional<Row>> Table::ReadRow(std::string_view row_key, cons
                                                   const ReadOptions& options) const {
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
   const uint64_t recording = internal::ChooseCall(*backend_);
-  if (recording == 0) return backend_->ReadRow(row_key, filter, options);
-  internal::RecordedPointRead call(*backend_, recording, row_key, options.tag);
-  call.SetFilter(filter);
-  auto row = backend_->ReadRow(row_key, filter, options);
-  call.StartCounting();
-  if (row.ok() && row->has_value()) call.CountRow((*row)->view());
-  return call.Finished(std::move(row));
+  return recording == 0 ? backend_->ReadRow(row_key, filter, options)
+                        : RecordReadRow(*backend_, recording, row_key, filter, options);
+}
+
+absl::StatusOr<bool> Table::VisitRow(std::string_view row_key, const RowVisitor& visit,
+                                     const Filter& filter, const ReadOptions& options) const {
+  STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
+  if (!visit) return internal::InvalidArgument("VisitRow: the function is empty");
+  const uint64_t recording = internal::ChooseCall(*backend_);
+  if (recording == 0) return backend_->VisitRow(row_key, visit, filter, options);
+  // The record has the time of the read without that of `visit`.
+  STELE_ASSIGN_OR_RETURN(const std::optional<Row> row,
+                         RecordReadRow(*backend_, recording, row_key, filter, options));
+  if (row.has_value()) visit(row->view());
+  return row.has_value();
 }
 
 absl::StatusOr<std::optional<Cell>> Table::ReadCell(std::string_view row_key,

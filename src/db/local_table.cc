@@ -101,6 +101,13 @@ absl::StatusOr<std::optional<Row>> LocalTable::ReadRow(std::string_view row_key,
   return engine_->reads().LookUpOneRow(table_id_, point, row_key, filter, options);
 }
 
+absl::StatusOr<bool> LocalTable::VisitRow(std::string_view row_key, const RowVisitor& visit,
+                                          const Filter& filter, const ReadOptions& options) {
+  STELE_ASSIGN_OR_RETURN(const ReadPoint point, engine_->reads().ReadPointOf(options));
+  counters_->reads.fetch_add(1, std::memory_order_relaxed);
+  return engine_->reads().VisitOneRow(table_id_, point, row_key, visit, filter, options);
+}
+
 absl::StatusOr<std::optional<stele::Cell>> LocalTable::ReadCell(std::string_view row_key,
                                                                 std::string_view family,
                                                                 std::string_view qualifier,

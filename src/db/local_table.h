@@ -53,6 +53,8 @@ class LocalTable : public TableBackend {
                                          const WriteOptions& options) override;
   absl::StatusOr<std::optional<Row>> ReadRow(std::string_view row_key, const Filter& filter,
                                              const ReadOptions& options) override;
+  absl::StatusOr<bool> VisitRow(std::string_view row_key, const RowVisitor& visit,
+                                const Filter& filter, const ReadOptions& options) override;
   absl::StatusOr<std::optional<stele::Cell>> ReadCell(std::string_view row_key,
                                                       std::string_view family,
                                                       std::string_view qualifier,

@@ -46,9 +46,9 @@ class RowRead {
 
   // Returns false if no cell passes.
   absl::StatusOr<bool> Read();
-  // After Read returned true: the row, and its cost counted in the lookup.
-  absl::StatusOr<std::optional<Row>> MakeRow();
-  // The same for the first cell alone.
+  // After Read returned true: shows the row, and counts its cost in the lookup.
+  absl::Status Show(const RowVisitor& visit);
+  // The same with a copy of the first cell alone.
   absl::StatusOr<std::optional<stele::Cell>> MakeCell();
 
  private:
@@ -107,13 +107,14 @@ absl::Status RowRead::CountResult(std::span<const Cell> cells) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::optional<Row>> RowRead::MakeRow() {
+absl::Status RowRead::Show(const RowVisitor& visit) {
   const std::span<const Cell> cells = assembler_.piece();
   STELE_RETURN_IF_ERROR(CountResult(cells));
   absl::InlinedVector<CellView, kCommonCellCount> views;
   views.reserve(cells.size());
   AppendViews(cells, table_.definition().families, program_, &views);
-  return std::optional<Row>(std::in_place, Access::Make<RowView>(row_key_, views));
+  visit(Access::Make<RowView>(row_key_, views));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<stele::Cell>> RowRead::MakeCell() {
@@ -132,25 +133,33 @@ absl::Status FindSources(const TableView& table, std::string_view row_key, RowLo
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::optional<Row>> ReadFound(const TableView& table, std::string_view row_key,
-                                             RowSources* sources, FilterProgram* program,
-                                             RowLookup* lookup) {
+absl::StatusOr<bool> ReadFound(const TableView& table, std::string_view row_key,
+                               RowSources* sources, FilterProgram* program, RowLookup* lookup,
+                               const RowVisitor& visit) {
   RowRead row(table, row_key, sources, program, lookup, /*first_cell_only=*/false);
   STELE_ASSIGN_OR_RETURN(const bool found, row.Read());
-  if (!found) return std::nullopt;
-  return row.MakeRow();
+  if (found) STELE_RETURN_IF_ERROR(row.Show(visit));
+  return found;
 }
 
 }  // namespace
 
-absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string_view row_key,
-                                             FilterProgram* program, RowLookup* lookup) {
+absl::StatusOr<bool> VisitRow(const TableView& table, std::string_view row_key,
+                              FilterProgram* program, RowLookup* lookup, const RowVisitor& visit) {
   RowSources sources(table, row_key);
   STELE_RETURN_IF_ERROR(FindSources(table, row_key, lookup, &sources));
-  if (sources.empty()) return std::nullopt;
-  if (program != nullptr) return ReadFound(table, row_key, &sources, program, lookup);
+  if (sources.empty()) return false;
+  if (program != nullptr) return ReadFound(table, row_key, &sources, program, lookup, visit);
   FilterProgram all;
-  return ReadFound(table, row_key, &sources, &all, lookup);
+  return ReadFound(table, row_key, &sources, &all, lookup, visit);
+}
+
+absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string_view row_key,
+                                             FilterProgram* program, RowLookup* lookup) {
+  std::optional<Row> row;
+  const auto keep = [&row](const RowView& view) { row.emplace(view); };
+  STELE_RETURN_IF_ERROR(VisitRow(table, row_key, program, lookup, keep).status());
+  return row;
 }
 
 absl::StatusOr<std::optional<stele::Cell>> LookUpCell(const TableView& table,

@@ -39,8 +39,13 @@ struct RowLookup {
   uint64_t result_bytes = 0;
 };
 
-// Returns nullopt if no cell of the row passes. `program` is compiled for the table; null: all
-// cells pass.
+// Calls `visit` with a view of the row, and returns true. The view is valid during the call.
+// Returns false, without a call, if no cell of the row passes. `program` is compiled for the table;
+// null: all cells pass.
+absl::StatusOr<bool> VisitRow(const TableView& table, std::string_view row_key,
+                              FilterProgram* program, RowLookup* lookup, const RowVisitor& visit);
+
+// The same, with a copy of the row; nullopt if no cell passes.
 absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string_view row_key,
                                              FilterProgram* program, RowLookup* lookup);
 

@@ -123,13 +123,22 @@ absl::StatusOr<std::optional<Row>> ReadPath::LookUpOneRow(uint32_t table_id, con
                                                           std::string_view row_key,
                                                           const Filter& filter,
                                                           const ReadOptions& options) const {
+  std::optional<Row> row;
+  const auto keep = [&row](const RowView& view) { row.emplace(view); };
+  STELE_RETURN_IF_ERROR(VisitOneRow(table_id, point, row_key, keep, filter, options).status());
+  return row;
+}
+
+absl::StatusOr<bool> ReadPath::VisitOneRow(uint32_t table_id, const ReadPoint& point,
+                                           std::string_view row_key, const RowVisitor& visit,
+                                           const Filter& filter, const ReadOptions& options) const {
   const TableView* const table = point.view->Find(table_id);
   if (table == nullptr) return NotFound("the table was deleted");
   RowLookup lookup = LookupAt(point, options);
   if (Access::Node(filter).kind == FilterKind::kPassAll)
-    return LookUpRow(*table, row_key, nullptr, &lookup);
+    return VisitRow(*table, row_key, nullptr, &lookup, visit);
   STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, table->definition()));
-  return LookUpRow(*table, row_key, &program, &lookup);
+  return VisitRow(*table, row_key, &program, &lookup, visit);
 }
 
 absl::StatusOr<std::optional<stele::Cell>> ReadPath::LookUpNewestCell(

@@ -103,6 +103,12 @@ class ReadPath {
                                                   std::string_view row_key, const Filter& filter,
                                                   const ReadOptions& options) const;
 
+  // Calls `visit` with the complete row, and returns true; returns false if none of its cells
+  // passes. Errors as above.
+  absl::StatusOr<bool> VisitOneRow(uint32_t table_id, const ReadPoint& point,
+                                   std::string_view row_key, const RowVisitor& visit,
+                                   const Filter& filter, const ReadOptions& options) const;
+
   // The newest visible cell of a column. None if there is none.
   absl::StatusOr<std::optional<stele::Cell>> LookUpNewestCell(uint32_t table_id,
                                                               const ReadPoint& point,

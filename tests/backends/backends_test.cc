@@ -83,6 +83,28 @@ TEST_P(BackendTest, ReadCellReturnsTheNewestVersionOfAColumn) {
   EXPECT_EQ(ShownText(table.ReadCell("r", "f", "q")), "none");
 }
 
+TEST_P(BackendTest, VisitRowShowsWhatReadRowReturns) {
+  Table table = NewTable();
+  ASSERT_TRUE(
+      table.Apply(RowMutation("r").SetCell("f", "q", Ms(1), "v").SetCell("g", "q", Ms(2), "w"))
+          .ok());
+  std::vector<std::string> shown;
+  const RowVisitor show = [&](const RowView& row) {
+    shown.push_back(TextOf(row));
+    // A visitor may call the database.
+    EXPECT_EQ(ShownText(table.ReadRow("r")), "r f:q@1000=v g:q@2000=w");
+    EXPECT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", Ms(1), "v")).ok());
+  };
+  EXPECT_TRUE(table.VisitRow("r", show).value());
+  EXPECT_TRUE(table.VisitRow("r", show, Filter::Family("g")).value());
+  EXPECT_EQ(shown, Texts({"r f:q@1000=v g:q@2000=w", "r g:q@2000=w"}));
+  EXPECT_FALSE(table.VisitRow("r", show, Filter::Column("g", "unknown")).value());
+  EXPECT_FALSE(table.VisitRow("s", show).value());
+  EXPECT_EQ(CodeOf(table.VisitRow("", show).status()), "INVALID_ARGUMENT");
+  EXPECT_EQ(CodeOf(table.VisitRow("r", RowVisitor()).status()), "INVALID_ARGUMENT");
+  EXPECT_EQ(shown.size(), 2u);
+}
+
 TEST_P(BackendTest, FamiliesChange) {
   Table table = NewTable();
   ASSERT_TRUE(

@@ -60,6 +60,7 @@ VIOLATIONS = [
     ("README.md", "See `src/wal/gone.h`.\n", "'src/wal/gone.h' does not exist"),
     ("docs/format/wal.md", "See tests/unit/gone/*.cc.\n", "'tests/unit/gone/*.cc' does not exist"),
     ("docs/a.md", "[b](b.md)\n", "the link to 'b.md' is broken"),
+    ("docs/a.md", "```cpp\n```\n[b](b.md)\n", "the link to 'b.md' is broken"),
     ("docs/testing.md", "Rule 1: `LogTest.IsGone`.\n", "there is no test LogTest.IsGone"),
     ("docs/internals/invariants.md", "`LogTest.IsGone`\n", "there is no test LogTest.IsGone"),
     ("docs/reference/statistics.md", "| field | meaning |\n|---|---|\n| `rows`, `gone` | rows |\n", "has no field 'gone'"),
@@ -87,6 +88,7 @@ INNOCENT = [
     ("tests/unit/wal/log_test.cc", "std::thread t;\n"),
     ("src/jobs/a.cc", "std::thread t;\n"),
     ("src/commit/a.cc", "std::thread::id t;\n"),
+    ("docs/a.md", "```cpp\ntable.Visit([](const Row& row) {});\n```\n"),
     ("README.md", "Built into build/release/bin; `tests/unit/<layer>/`, `src/wal/*.cc`, https://a.example/docs/gone.\n"),
 ]
 

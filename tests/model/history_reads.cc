@@ -158,8 +158,17 @@ std::string HistoryRunner::RunRows(const Term& operation, ReadContext& context) 
   if (operation.Is("readrow")) {
     const absl::StatusOr<std::optional<Row>> found =
         context.handle.ReadRow(keys[0], filter, context.options);
-    return found.ok() ? OptionalRowDiffers(context.filter, keys[0], expected[0], *found)
-                      : found.status().ToString();
+    if (!found.ok()) return found.status().ToString();
+    std::string wrong = OptionalRowDiffers(context.filter, keys[0], expected[0], *found);
+    if (!wrong.empty()) return wrong;
+    std::optional<Row> visited;
+    const absl::StatusOr<bool> any = context.handle.VisitRow(
+        keys[0], [&visited](const RowView& row) { visited.emplace(row); }, filter, context.options);
+    if (!any.ok()) return any.status().ToString();
+    wrong = *any == visited.has_value()
+                ? OptionalRowDiffers(context.filter, keys[0], expected[0], visited)
+                : fmt::format("answered {}", *any);
+    return wrong.empty() ? "" : "a visit: " + wrong;
   }
   const absl::StatusOr<std::vector<std::optional<Row>>> found =
       context.handle.ReadMany(keys, filter, context.options);

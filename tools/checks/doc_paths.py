@@ -37,11 +37,13 @@ def _exists(root, name):
 
 def missing_paths(root):
     for document in _documents(root):
+        in_code = False
         for number, line in enumerate(document.read_text(encoding="utf-8").split("\n"), 1):
+            in_code ^= line.startswith("```")
             for name in _PATH.findall(line):
                 if not _exists(root, name.rstrip(".")):
                     yield document, number, f"'{name}' does not exist"
-            for target in _LINK.findall(line):
+            for target in () if in_code else _LINK.findall(line):
                 if "://" not in target and not target.startswith("mailto:") and not (document.parent / target).exists():
                     yield document, number, f"the link to '{target}' is broken"
 

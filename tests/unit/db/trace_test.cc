@@ -166,6 +166,9 @@ TEST_F(TraceTest, ReadsAreRecordedOnce) {
   ASSERT_TRUE(table_.ReadRow("a", Filter::FamilyRegex("f"), tagged)->has_value());
   ASSERT_FALSE(table_.ReadRow("x")->has_value());
   ASSERT_TRUE(table_.ReadCell("a", "f", "q")->has_value());
+  int visits = 0;
+  ASSERT_TRUE(*table_.VisitRow("a", [&](const RowView&) { ++visits; }));
+  ASSERT_EQ(visits, 1);
   ASSERT_TRUE(*table_.Exists("a"));
   const std::vector<std::string> keys = {"a", "x", "c"};
   ASSERT_EQ(table_.ReadMany(keys)->size(), 3u);
@@ -177,6 +180,8 @@ TEST_F(TraceTest, ReadsAreRecordedOnce) {
       "get t row=a keys= range=-..- last=- limit=- rows=1 cells=1/- bytes=7 columns= increments= "
       "status= tag=web",
       "get t row=x keys= range=-..- last=- limit=- rows=0 cells=0/- bytes=0 columns= increments= "
+      "status= tag=",
+      "get t row=a keys= range=-..- last=- limit=- rows=1 cells=1/- bytes=7 columns= increments= "
       "status= tag=",
       "get t row=a keys= range=-..- last=- limit=- rows=1 cells=1/- bytes=7 columns= increments= "
       "status= tag=",
