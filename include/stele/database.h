@@ -62,8 +62,8 @@ class Database {
   // SSTables are reopened on demand. Each database needs about ten more descriptors; an
   // RLIMIT_NOFILE of 32 is enough for one database.
   //
-  // Signals: SIGXFSZ is ignored in the whole process from then on, unless the program has a handler
-  // for it, so that a limit of file sizes (ulimit -f) is an error.
+  // Signals: SIGXFSZ is ignored from then on, in the process and in programs that it starts, unless
+  // the program has a handler for it. So a limit of file sizes (ulimit -f) is an error.
   //
   // The directory may be renamed while the database is open.
   [[nodiscard]] static absl::StatusOr<Database> Open(std::string_view location,

@@ -9,13 +9,15 @@
 namespace stele::internal {
 namespace {
 
-// Returns a place that is zero again in a forked child; null if the system has none.
+// Returns a place that is zero again in a forked child; null if the system has none. Some emulators
+// accept every advice, also -1, and ignore it.
 std::atomic<pid_t>* NewPlaceClearedByFork() {
   const auto bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   void* const page =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
-  if (::madvise(page, bytes, MADV_WIPEONFORK) == 0) return new (page) std::atomic<pid_t>(0);
+  if (::madvise(page, bytes, -1) != 0 && ::madvise(page, bytes, MADV_WIPEONFORK) == 0)
+    return new (page) std::atomic<pid_t>(0);
   ::munmap(page, bytes);
   return nullptr;
 }

@@ -9,7 +9,8 @@
 namespace stele::internal {
 
 // Returns what getpid() returns. The id is stored in a page that the kernel clears in a forked
-// child, however it was forked (MADV_WIPEONFORK). Before Linux 4.14 each call calls getpid().
+// child (MADV_WIPEONFORK). Before Linux 4.14 each call calls getpid(). Must not be called by a
+// child that shares the memory of its parent, after vfork.
 pid_t ProcessId();
 
 }  // namespace stele::internal

@@ -2,7 +2,7 @@
 // the library stele::lab.
 //
 // stele/stele.h does not include this header. `stele import dynamodb` has the same functions.
-// Threads:   one thread per call; calls for different tables may run together.
+// Threads:   calls for different tables may run together. An import starts threads that write.
 // Memory:    up to 256 MiB in addition to the database's budget, whatever the input contains.
 #pragma once
 
@@ -88,7 +88,8 @@ struct DynamoDbImportOptions {
   // empty `database`.
   std::function<absl::StatusOr<Database>()> open_database = {};
   static constexpr size_t kWriterThreadsMax = 64;
-  // Threads that write, from 1 on. The caller's thread reads the items; with 1 it writes, too.
+  // Threads that write, 1 to kWriterThreadsMax. The caller's thread reads the items; with 1 it
+  // writes, too.
   size_t writer_threads = 4;
   bool verifies_sums = true;   // compares the MD5 of each data file with the manifest
   uint64_t bad_items_max = 0;  // leaves out at most this many; more are an error

@@ -2,7 +2,7 @@
 //
 // stele/stele.h does not include this header. `stele load` has the same functions.
 // Threads:   one thread per call; calls for different tables may run together.
-// Memory:    64 MiB in addition to the database's budget, and the largest record.
+// Memory:    128 MiB in addition to the database's budget, and the largest record.
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,9 @@ namespace {
 
 constexpr size_t kBatchRowsMax = 500;
 constexpr size_t kBatchChangesMax = 20'000;
-constexpr size_t kFullBatchBytes = 4 << 20;
-constexpr size_t kAllBatchesBytes = 64 << 20;
+constexpr size_t kBatchSizeMax = 4 << 20;
+// A mutation may own twice the memory that it uses. So this is half of the limit.
+constexpr size_t kPendingBytesMax = 32 << 20;
 
 std::optional<std::string> PropertyOf(const Schema& schema, const std::string& key) {
   const auto found = schema.properties().find(key);
@@ -40,6 +41,27 @@ absl::StatusOr<Table> OpenOrCreate(Database& database, const TablePlan& plan) {
 
 }  // namespace
 
+struct TableWriter::Share {
+  void WriteRows();
+
+  std::vector<Batch> batches;  // by table
+  // The thread has the next three until Await.
+  Table table;
+  std::vector<RowMutation> written;
+  absl::Status status;
+  std::optional<SingleThreadExecutor> thread;  // none: the caller writes
+};
+
+void TableWriter::Share::WriteRows() {
+  const std::vector<FailedMutation> failed = table.BulkApply(written);
+  if (!failed.empty()) {
+    const FailedMutation& first = failed.front();
+    status = WithContext(first.status, fmt::format("table {}, row {}", table.name(),
+                                                   Printable(written[first.index].row_key())));
+  }
+  written.clear();
+}
+
 absl::StatusOr<std::optional<Table>> FindTable(const Database& database, const TablePlan& plan) {
   auto table = database.OpenTable(plan.name);
   // A server reports a missing table only when it is used.
@@ -56,6 +78,11 @@ absl::StatusOr<std::optional<Table>> FindTable(const Database& database, const T
   return std::optional<Table>(*std::move(table));
 }
 
+TableWriter::TableWriter(Database database) : database_(std::move(database)) {}
+TableWriter::TableWriter(TableWriter&& other) noexcept = default;
+TableWriter& TableWriter::operator=(TableWriter&& other) noexcept = default;
+TableWriter::~TableWriter() = default;
+
 absl::StatusOr<TableWriter> TableWriter::Open(Database database,
                                               const std::vector<TablePlan>& plans,
                                               size_t thread_count) {
@@ -64,13 +91,10 @@ absl::StatusOr<TableWriter> TableWriter::Open(Database database,
     STELE_ASSIGN_OR_RETURN(Table table, OpenOrCreate(writer.database_, plan));
     writer.tables_.push_back(std::move(table));
   }
-  // A thread writes one batch while those of its tables are filled.
-  writer.batch_bytes_max_ =
-      std::min(kFullBatchBytes, kAllBatchesBytes / (thread_count * (plans.size() + 1)));
   for (size_t i = 0; i < thread_count; ++i) {
     auto share = std::make_unique<Share>();
     share->batches.resize(plans.size());
-    if (thread_count > 1) share->thread = std::make_unique<SingleThreadExecutor>();
+    if (thread_count > 1) share->thread.emplace();
     writer.shares_.push_back(std::move(share));
   }
   return writer;
@@ -79,49 +103,47 @@ absl::StatusOr<TableWriter> TableWriter::Open(Database database,
 absl::Status TableWriter::Add(size_t table, RowMutation row) {
   Share& share = *shares_[std::hash<std::string_view>()(row.row_key()) % shares_.size()];
   Batch& batch = share.batches[table];
+  const size_t bytes = sizeof(RowMutation) + row.byte_count();
   batch.change_count += row.count();
-  batch.bytes += row.byte_count();
+  batch.bytes += bytes;
   batch.rows.push_back(std::move(row));
+  pending_bytes_ += bytes;
+  if (pending_bytes_ >= kPendingBytesMax) return WriteAll();
   const bool is_full = batch.rows.size() >= kBatchRowsMax ||
-                       batch.change_count >= kBatchChangesMax || batch.bytes >= batch_bytes_max_;
+                       batch.change_count >= kBatchChangesMax || batch.bytes >= kBatchSizeMax;
   return is_full ? Write(table, &share) : absl::OkStatus();
 }
 
 absl::Status TableWriter::Write(size_t table, Share* share) {
   Batch batch = std::exchange(share->batches[table], {});
   if (batch.rows.empty()) return absl::OkStatus();
-  if (share->thread != nullptr) share->thread->Await();
+  if (share->thread.has_value()) share->thread->Await();
   STELE_RETURN_IF_ERROR(share->status);
   share->table = tables_[table];
   share->written = std::move(batch.rows);
-  if (share->thread == nullptr) {
-    WriteRows(share);
-    return share->status;
+  if (share->thread.has_value()) {
+    share->thread->Submit([share] { share->WriteRows(); });
+    return absl::OkStatus();
   }
-  share->thread->Submit([share] { WriteRows(share); });
-  return absl::OkStatus();
+  share->WriteRows();
+  return share->status;
 }
 
-void TableWriter::WriteRows(Share* share) {
-  const std::vector<FailedMutation> failed = share->table.BulkApply(share->written);
-  if (!failed.empty()) {
-    const FailedMutation& first = failed.front();
-    share->status =
-        WithContext(first.status, fmt::format("table {}, row {}", share->table.name(),
-                                              Printable(share->written[first.index].row_key())));
-  }
-  share->written.clear();
-}
-
-absl::Status TableWriter::Flush() {
-  for (const std::unique_ptr<Share>& share : shares_) {
-    for (size_t table = 0; table < tables_.size(); ++table)
+absl::Status TableWriter::WriteAll() {
+  for (size_t table = 0; table < tables_.size(); ++table) {
+    for (const std::unique_ptr<Share>& share : shares_)
       STELE_RETURN_IF_ERROR(Write(table, share.get()));
   }
   for (const std::unique_ptr<Share>& share : shares_) {
-    if (share->thread != nullptr) share->thread->Await();
+    if (share->thread.has_value()) share->thread->Await();
     STELE_RETURN_IF_ERROR(share->status);
   }
+  pending_bytes_ = 0;
+  return absl::OkStatus();
+}
+
+absl::Status TableWriter::Flush() {
+  STELE_RETURN_IF_ERROR(WriteAll());
   return database_.Sync();
 }
 

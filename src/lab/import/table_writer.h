@@ -4,7 +4,7 @@
 // Order:     the mutations of a row are always written by the same thread, in the order of Add.
 // Errors:    those of Table::BulkApply, with table and row key. An error of a thread is returned by
 //            a later call. Rows that were added before may be missing then.
-// Memory:    all batches have 64 MiB, and the last mutation of each.
+// Memory:    64 MiB, and the largest mutation.
 // Threads:   confined to one thread, which waits for those that write.
 #pragma once
 
@@ -17,7 +17,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lab/import/import_mode.h"
-#include "sstable/write/serial_executor.h"
 #include "stele/database.h"
 #include "stele/table.h"
 
@@ -37,8 +36,13 @@ class TableWriter {
   // The table of a plan.
   Table& table(size_t index) { return tables_[index]; }
 
+  TableWriter(TableWriter&& other) noexcept;
+  TableWriter& operator=(TableWriter&& other) noexcept;
+  // Waits for the batches that are being written. Drops rows that Flush did not write.
+  ~TableWriter();
+
   absl::Status Add(size_t table, RowMutation row);
-  // Writes the batches, and makes them durable.
+  // Writes all rows, and makes them durable.
   absl::Status Flush();
 
  private:
@@ -47,24 +51,17 @@ class TableWriter {
     size_t change_count = 0;
     size_t bytes = 0;
   };
-  // What one thread writes.
-  struct Share {
-    std::vector<Batch> batches;  // by table
-    // The thread has the next three until Await.
-    Table table;
-    std::vector<RowMutation> written;
-    absl::Status status;
-    std::unique_ptr<SerialExecutor> thread;  // null: the caller writes
-  };
+  struct Share;  // what one thread writes
 
-  explicit TableWriter(Database database) : database_(std::move(database)) {}
+  explicit TableWriter(Database database);
   absl::Status Write(size_t table, Share* share);
-  static void WriteRows(Share* share);
+  // Writes all rows, and waits for the threads.
+  absl::Status WriteAll();
 
   Database database_;
   std::vector<Table> tables_;
   std::vector<std::unique_ptr<Share>> shares_;
-  size_t batch_bytes_max_ = 0;
+  size_t pending_bytes_ = 0;  // of the rows since the last WriteAll
 };
 
 }  // namespace stele::internal::lab

@@ -1,5 +1,4 @@
-// sstable/write/serial_executor.h: an interface for running block compression on a helper thread,
-// which the engine supplies.
+// sstable/write/serial_executor.h: an interface for running block compression on a helper thread.
 //
 // Path:      jobs/single_thread_executor.h -> SstableBuilderOptions -> section_builder.
 // Threads:   one user, on one thread at a time.

@@ -285,13 +285,18 @@ TEST_F(PosixTest, SignalOfTheFileSizeLimitIsIgnoredUnlessTheProgramHandlesIt) {
   struct sigaction before {};
   ASSERT_EQ(::sigaction(SIGXFSZ, nullptr, &before), 0);
   EXPECT_EQ(before.sa_handler, SIG_IGN);  // by the creation of fs_
-  struct sigaction handled {};
-  handled.sa_handler = [](int) {};
-  ASSERT_EQ(::sigaction(SIGXFSZ, &handled, nullptr), 0);
-  IgnoreFileSizeSignal();
-  struct sigaction after {};
-  ASSERT_EQ(::sigaction(SIGXFSZ, &before, &after), 0);
-  EXPECT_EQ(after.sa_handler, handled.sa_handler);
+  const auto handler_after = [](void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    EXPECT_EQ(::sigaction(SIGXFSZ, &action, nullptr), 0);
+    IgnoreFileSizeSignal();
+    EXPECT_EQ(::sigaction(SIGXFSZ, nullptr, &action), 0);
+    return action.sa_handler;
+  };
+  EXPECT_EQ(handler_after(SIG_DFL), SIG_IGN);
+  void (*const own)(int) = [](int) {};
+  EXPECT_EQ(handler_after(own), own);
+  ASSERT_EQ(::sigaction(SIGXFSZ, &before, nullptr), 0);
 }
 
 TEST_F(PosixTest, WhoRemovesTheLockFileLetsNobodyIn) {
