@@ -128,8 +128,9 @@ class Table {
 
   // Reads one row without copying its cells: calls `visit` once with a view of the row, and returns
   // true. The view is valid until `visit` returns. Returns false without a call if no cell passes
-  // the filter. `visit` may call the database, but must not close it. Errors: those of ReadRow, and
-  // InvalidArgument for an empty function.
+  // the filter. `visit` may call the database, but must not close it. A remote database and a call
+  // that is recorded in a trace copy the row first. Errors: those of ReadRow, and InvalidArgument
+  // for an empty function.
   [[nodiscard]] absl::StatusOr<bool> VisitRow(std::string_view row_key, const RowVisitor& visit,
                                               const Filter& filter = {},
                                               const ReadOptions& options = {}) const;

@@ -51,7 +51,7 @@ class TableWriter {
     size_t change_count = 0;
     size_t bytes = 0;
   };
-  struct Share;  // what one thread writes
+  struct Share;  // the rows of one thread, and the thread
 
   explicit TableWriter(Database database);
   absl::Status Write(size_t table, Share* share);

@@ -1,6 +1,6 @@
 // sstable/format/growing_buffer.h: a Buffer that grows as bytes are appended to it.
 //
-// Path:      sstable builders -> here -> buffer.
+// Path:      sstable builders, manifest edits -> here -> buffer.
 // Errors:    ResourceExhausted for refused memory; the contents stay as they were.
 // Cost:      grows by half, which copies. Clear keeps the memory for reuse.
 // Threads:   thread-compatible.
