@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "base/invariant.h"
@@ -25,15 +24,6 @@ int RandomHeight(Random* random, int height_max) {
 }
 
 }  // namespace
-
-RowNode* RowNode::Make(Arena* arena, std::string_view row_key, uint64_t sequence, int height) {
-  char* memory = arena->Allocate(sizeof(RowNode) + height * sizeof(Link) + row_key.size());
-  if (memory == nullptr) return nullptr;
-  auto* row = new (memory) RowNode(row_key, sequence, height);
-  for (int level = 0; level < height; ++level) new (row->links() + level) Link;
-  std::copy_n(row_key.data(), row_key.size(), reinterpret_cast<char*>(row->links() + height));
-  return row;
-}
 
 RowList::RowList() : head_(std::make_unique<Head>()), random_(RandomSeed()) {
   static_assert(offsetof(Head, links) == sizeof(RowNode), "a node's links follow it");
@@ -82,6 +72,7 @@ const RowNode* RowList::Previous(const RowNode* row) const {
 }
 
 const RowNode* RowList::Find(std::string_view row_key) const {
+  if (const auto indexed = index_.Find(row_key, index_.HashOf(row_key))) return *indexed;
   const RowNode* row = FirstFrom(row_key);
   return row != nullptr && row->row_key() == row_key ? row : nullptr;
 }
@@ -108,17 +99,20 @@ std::vector<std::string_view> RowList::Sample(size_t count_max) const {
 
 RowNode* RowList::FindOrInsert(std::string_view row_key, uint64_t sequence) {
   if (last_used_ != &head_->node && last_used_->row_key() == row_key) return last_used_;
+  const uint64_t hash = index_.HashOf(row_key);
   if (!BelongsAfterLast(row_key)) {
+    const auto indexed = index_.Find(row_key, hash);
+    if (indexed.value_or(nullptr) != nullptr) return *indexed;
     const RowNode::Link& link = Search(row_key, splice_)->links()[0];
     RowNode* found = link.node.load(std::memory_order_relaxed);
-    const bool may_be_it =
-        found != nullptr && link.prefix.load(std::memory_order_relaxed) == PrefixOf(row_key);
+    const bool may_be_it = !indexed.has_value() && found != nullptr &&
+                           link.prefix.load(std::memory_order_relaxed) == PrefixOf(row_key);
     if (may_be_it && found->row_key() == row_key) {
       SetLastUsed(found);
       return found;
     }
   }
-  RowNode* row = Insert(row_key, sequence);
+  RowNode* row = Insert(row_key, hash, sequence);
   row == nullptr ? ResetSplice() : SetLastUsed(row);
   return row;
 }
@@ -133,7 +127,7 @@ bool RowList::BelongsAfterLast(std::string_view row_key) const {
   return next == nullptr || next->row_key() > row_key;
 }
 
-RowNode* RowList::Insert(std::string_view row_key, uint64_t sequence) {
+RowNode* RowList::Insert(std::string_view row_key, uint64_t hash, uint64_t sequence) {
   const int height = RandomHeight(&random_, kHeightMax);
   RowNode* row = RowNode::Make(&arena_, row_key, sequence, height);
   if (row == nullptr) return nullptr;
@@ -154,6 +148,7 @@ RowNode* RowList::Insert(std::string_view row_key, uint64_t sequence) {
     link.prefix.store(prefix, std::memory_order_release);
   }
   (next == nullptr ? &head_->node : next)->previous().store(row, std::memory_order_release);
+  index_.Add(row, hash, &arena_);
   return row;
 }
 

@@ -1,4 +1,6 @@
-// memtable/row_list.h: the rows of a memtable: a skip list by row key.
+// memtable/row_list.h: the rows of a memtable: a skip list by row key, and an index by hash.
+//
+// The index answers Find, also for rows that do not exist. Everything else searches the list.
 //
 // Every link stores the first eight bytes of the key of the node that it points to. So a search
 // accesses another node only to continue from it, or if those eight bytes are equal. Nodes and
@@ -24,50 +26,10 @@
 
 #include "base/arena.h"
 #include "base/random.h"
-#include "memtable/column_list.h"
+#include "memtable/row_index.h"
+#include "memtable/row_node.h"
 
 namespace stele::internal {
-
-// A row. In the arena, its links and then its key follow it.
-class RowNode {
- public:
-  struct Link {
-    std::atomic<RowNode*> node{nullptr};
-    std::atomic<uint64_t> prefix{UINT64_MAX};
-  };
-
-  // Returns nullptr if the arena is refused memory.
-  static RowNode* Make(Arena* arena, std::string_view row_key, uint64_t sequence, int height);
-  // For the head of a list, which has no key.
-  explicit RowNode(int height) : first_sequence_(0), row_key_bytes_(0), height_(height) {}
-
-  std::string_view row_key() const {
-    return {reinterpret_cast<const char*>(links() + height_), row_key_bytes_};
-  }
-  // The commit that created the row. Cursors at lower sequences skip it.
-  uint64_t first_sequence() const { return first_sequence_; }
-  const ColumnList& columns() const { return columns_; }
-  ColumnList& columns() { return columns_; }
-  const RowNode* next() const { return links()[0].node.load(std::memory_order_acquire); }
-
-  std::atomic<RowNode*>& previous() { return previous_; }
-  const std::atomic<RowNode*>& previous() const { return previous_; }
-  int height() const { return height_; }
-  const Link* links() const { return reinterpret_cast<const Link*>(this + 1); }
-  Link* links() { return reinterpret_cast<Link*>(this + 1); }
-
- private:
-  RowNode(std::string_view row_key, uint64_t sequence, int height)
-      : first_sequence_(sequence),
-        row_key_bytes_(static_cast<uint32_t>(row_key.size())),
-        height_(height) {}
-
-  const uint64_t first_sequence_;
-  std::atomic<RowNode*> previous_{nullptr};
-  ColumnList columns_;
-  const uint32_t row_key_bytes_;
-  const int32_t height_;
-};
 
 class RowList {
  public:
@@ -107,14 +69,15 @@ class RowList {
   RowNode* Search(std::string_view row_key, RowNode** splice) const;
   // True if no row is between the row used last and `row_key`.
   bool BelongsAfterLast(std::string_view row_key) const;
-  // Links a new row after splice_.
-  RowNode* Insert(std::string_view row_key, uint64_t sequence);
+  // Links a new row after splice_, and adds it to the index.
+  RowNode* Insert(std::string_view row_key, uint64_t hash, uint64_t sequence);
   // True if `row_key` belongs between `row` and the next one on that level.
   bool BelongsAfter(const RowNode* row, int level, std::string_view row_key) const;
   void SetLastUsed(RowNode* row);
   void ResetSplice();
 
   Arena arena_;
+  RowIndex index_;
   const std::unique_ptr<Head> head_;
   // Relaxed: a reader that sees an old value starts its search on a lower level.
   std::atomic<int> height_{1};

@@ -814,6 +814,13 @@ plant(
      "own.newest.store(UINT64_MAX, std::memory_order_relaxed);"),
 )
 plant(
+    "memtable", ["unit_memtable"], "src/memtable/row_index.cc",
+    ("a row is found by its bits of the hash alone", "    if (row->row_key() == row_key) return row;", "    return row;"),
+    ("the last slot of a part has no next one", "      position = (position + 1) & part->mask) {", "      position = position + 1) {"),
+    ("a part that grows forgets its rows", "    if (content != 0 && !Place(content, grown)) return false;\n", ""),
+    ("refused memory loses a row", "    GiveUp();\n", ""),
+)
+plant(
     "memtable", ["unit_memtable"], "src/memtable/memtable_cursor.cc",
     ("a column tombstone hides the next column", "  ranges_met_ = false;\n}", "}"),
     ("a family tombstone hides the next family", ": column_->family() + 1;", ": column_->family() + 2;"),

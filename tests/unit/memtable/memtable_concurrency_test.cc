@@ -111,8 +111,8 @@ TEST(MemtableConcurrency, CursorsSeeTheirSnapshotBesideAWriter) {
   for (std::thread& reader : readers) reader.join();
 }
 
-// A reader seeks while rows are inserted. It finds published rows, with their adjacent rows in
-// order.
+// A reader seeks while rows are inserted. It finds published rows, by their complete key and with
+// their adjacent rows in order, and no others.
 TEST(MemtableConcurrency, SeeksFindPublishedRowsBesideInserts) {
   constexpr uint64_t kKeys = 20'000;
   const auto key = [](uint64_t i) { return fmt::format("shared-prefix{:05}", i * 7'919 % kKeys); };
@@ -128,6 +128,8 @@ TEST(MemtableConcurrency, SeeksFindPublishedRowsBesideInserts) {
         if (newest == 0) continue;
         auto cursor = memtable.NewCursor(newest, AllFamilies(memtable, direction));
         const std::string wanted = key(1 + random.Below(newest));
+        ASSERT_NE(memtable.FindRow(wanted), nullptr) << wanted;
+        ASSERT_EQ(memtable.FindRow(wanted + '\0'), nullptr) << wanted;
         ASSERT_TRUE(cursor->SeekRow(forward ? wanted : wanted + '\0'));
         ASSERT_EQ(cursor->row_key(), wanted);
         const std::string found(cursor->row_key());
