@@ -56,7 +56,7 @@ def rows_of(curves):
 
 def result_of(run, curves, title, commit, command):
     return {"title": title, "date": datetime.date.today().isoformat(), "commit": commit,
-            "machine": run["machine"], "command": command, "note": "CPU time of one operation in us.",
+            "machine": run["machine"], "command": command, "note": "CPU time of one operation in us, with that of background work.",
             "columns": ["what varies", "value", *OPERATIONS], "rows": rows_of(curves)}
 
 
