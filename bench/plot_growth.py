@@ -61,19 +61,23 @@ def result_of(run, curves, title, commit, command):
 
 
 class Axis:
-    """Maps values to positions on a logarithmic axis, from `start` to `end` in the picture."""
+    """Maps values to positions on a logarithmic axis, from `start` to `end` in the picture. The axis
+    has at least `range_min` powers of ten."""
 
-    def __init__(self, values, start, end):
+    def __init__(self, values, start, end, range_min):
         low, high = math.log10(min(values)), math.log10(max(values))
-        if high - low < 1:  # at least one power of ten, so that small changes look small
-            low, high = (low + high - 1) / 2, (low + high + 1) / 2
-        self.low, self.high, self.start, self.end = low, high, start, end
+        missing = max(0, range_min - (high - low)) / 2
+        self.low, self.high, self.start, self.end = low - missing, high + missing, start, end
 
     def place(self, value):
         return self.start + (math.log10(value) - self.low) / (self.high - self.low) * (self.end - self.start)
 
-    def powers(self):
-        return [10.0 ** power for power in range(math.ceil(self.low - 1e-9), math.floor(self.high + 1e-9) + 1)]
+    def round_values(self):
+        """Returns the powers of ten on the axis; on a short axis also twice and five times them."""
+        factors = (1, 2, 5) if self.high - self.low < 1.6 else (1,)
+        values = [factor * 10.0 ** power for factor in factors
+                  for power in range(math.floor(self.low), math.ceil(self.high) + 1)]
+        return sorted(value for value in values if self.low - 1e-9 <= math.log10(value) <= self.high + 1e-9)
 
 
 def power_text(value):
@@ -92,14 +96,15 @@ def line(x1, y1, x2, y2, color):
 
 def panel(lines, left, top):
     """Returns the shapes of one curve."""
-    x_axis = Axis([found["value"] for found in lines], left + LEFT, left + WIDTH - RIGHT)
-    y_axis = Axis([max(found["cpu_us"], 1e-3) for found in lines], top + HEIGHT - BOTTOM, top + TOP)
+    values = sorted({found["value"] for found in lines})
+    x_axis = Axis(values, left + LEFT, left + WIDTH - RIGHT, 0.1)
+    y_axis = Axis([max(found["cpu_us"], 1e-3) for found in lines], top + HEIGHT - BOTTOM, top + TOP, 1)
     shapes = [text(left + WIDTH / 2, top + 18, lines[0]["varies"], size=13)]
-    for value in x_axis.powers():
+    for value in values:
         x = x_axis.place(value)
         shapes += [line(x, top + TOP, x, top + HEIGHT - BOTTOM, "#ddd"),
                    text(x, top + HEIGHT - BOTTOM + 16, power_text(value))]
-    for value in y_axis.powers():
+    for value in y_axis.round_values():
         y = y_axis.place(value)
         shapes += [line(left + LEFT, y, left + WIDTH - RIGHT, y, "#ddd"),
                    text(left + LEFT - 6, y + 4, power_text(value), "end")]
