@@ -340,6 +340,7 @@ TEST_F(ImportDynamoDbTest, AKilledImportContinues) {
   const std::string report = Output(Words(fixture.path()));
   EXPECT_NE(report.find("t: 200 rows, 2,800 cells (a 1,400, s 1,400)"), std::string::npos)
       << report;
+  EXPECT_EQ(report.find("began-again"), std::string::npos) << report;
   EXPECT_TRUE(Neighbours().empty());
   const std::string resumed = Output({"export", "t"});
   // The same import without an interruption.

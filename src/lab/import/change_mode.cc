@@ -51,6 +51,7 @@ absl::Status ChangeMode::FindRepeated(const PositionText& text, DynamoDbImportRe
                                 ties += fmt::format("\n  {} and {}", text(first), text(repeated));
                             })
                             .status());
+  keys_and_times_.Clear();
   if (tie_count > 0) {
     return InvalidArgument(
         "{} changes have the key and the WriteTimestampMicros of another one, so the newest is not "
@@ -66,6 +67,7 @@ absl::Status ChangeMode::FindRepeated(const PositionText& text, DynamoDbImportRe
                               repeated_.insert(repeated);
                             })
                             .status());
+  keys_.Clear();
   if (count == 0) return absl::OkStatus();
   if (repeated_.size() >= kRepeatedMax) {
     return ResourceExhausted("more than {} changes are of a row with several: export shorter times",

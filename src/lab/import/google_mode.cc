@@ -80,6 +80,8 @@ absl::Status GoogleMode::EndSurvey(const PositionText& /*text*/, DynamoDbImportR
   const auto ignore = [](uint64_t, uint64_t) {};
   STELE_ASSIGN_OR_RETURN(const uint64_t row_count, rows_.Finish(ignore));
   STELE_ASSIGN_OR_RETURN(const uint64_t cell_count, cells_.Finish(ignore));
+  rows_.Clear();
+  cells_.Clear();
   DynamoDbImportReport::TableCounts& table = report->tables[options_.table];
   table.rows = row_count;
   table.cells[options_.google_family] = cell_count;

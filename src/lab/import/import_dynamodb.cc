@@ -202,6 +202,7 @@ class ImportRun {
   bool has_record() const { return options_.mapping_path.empty(); }
 
   absl::StatusOr<bool> CheckTables() {
+    was_begun_ = false;
     if (options_.open_database) return false;  // there is no database yet
     STELE_ASSIGN_OR_RETURN(const std::vector<TablePlan> plans, mode_->Tables());
     std::optional<Table> first;
@@ -214,6 +215,7 @@ class ImportRun {
       has_all = has_all && table->has_value();
       if (&plan == &plans.front()) first = *std::move(table);
     }
+    was_begun_ = has_all;
     if (!first.has_value() || !has_record() || mode_->NewMapping() == nullptr) return false;
     STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record, ReadImportRecord(*first));
     constexpr std::string_view kAdvice = "name another table with --table, or delete this one";
@@ -245,6 +247,7 @@ class ImportRun {
     STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record,
                            ReadImportRecord(*changed_table_));
     record_ = record.value_or(ImportRecord{.source = "", .changes = "", .is_complete = true});
+    was_begun_ = record_.changes == source_;
     if (!record_.is_complete && record_.changes != source_) {
       return FailedPrecondition(
           "the import of {} into table {} was interrupted: repeat it first",
@@ -330,6 +333,7 @@ class ImportRun {
     STELE_RETURN_IF_ERROR(mode_->EndSurvey(text, &report_));
     STELE_ASSIGN_OR_RETURN(const std::vector<ItemFinding> findings, items_->Finish(text));
     for (const ItemFinding& finding : findings) NoteFinding(finding);
+    items_.reset();  // frees its memory for the rows
     return absl::OkStatus();
   }
 
@@ -400,17 +404,19 @@ class ImportRun {
     if (!options_.only_checks && !is_imported) {
       STELE_RETURN_IF_ERROR(CheckResumed(*state));
       STELE_ASSIGN_OR_RETURN(writer, OpenTables());
+      STELE_RETURN_IF_ERROR(CheckStateHasRows(*writer, state));
       STELE_RETURN_IF_ERROR(state->Write());
     }
     uint64_t done = 0;
     for (size_t i = 0; i < files().size(); ++i) {
-      const bool is_done = i < state->file_sums.size();
+      const bool is_done = i < state->files.size();
       TableWriter* const target = writer.has_value() && !is_done ? &*writer : nullptr;
       STELE_RETURN_IF_ERROR(ConvertFile(i, done, target));
       done += StoredBytes(files()[i].path);
       if (target == nullptr) continue;
       STELE_RETURN_IF_ERROR(target->Flush());
-      state->file_sums.push_back(sums_[i]);
+      STELE_ASSIGN_OR_RETURN(std::vector<std::string> rows, LastRowsThatExist(*target));
+      state->files.push_back({.md5 = sums_[i], .rows = std::move(rows)});
       STELE_RETURN_IF_ERROR(state->Write());
     }
     if (is_imported) report_.items_written = 0;
@@ -420,14 +426,43 @@ class ImportRun {
   }
 
   absl::Status CheckResumed(const ImportState& state) const {
-    for (size_t i = 0; i < state.file_sums.size(); ++i) {
-      if (i < sums_.size() && state.file_sums[i] == sums_[i]) continue;
+    for (size_t i = 0; i < state.files.size(); ++i) {
+      if (i < sums_.size() && state.files[i].md5 == sums_[i]) continue;
       return FailedPrecondition(
           "the input has changed since the import was interrupted: remove {} and the table to "
           "begin again",
           options_.state_path);
     }
     return absl::OkStatus();
+  }
+
+  // The rows of the completed files are gone if the database or a table was deleted, or is another
+  // one. Then no file counts as completed.
+  absl::Status CheckStateHasRows(TableWriter& writer, ImportState* state) {
+    bool are_there = was_begun_;
+    for (const CompletedFile& file : state->files) {
+      for (size_t table = 0; table < file.rows.size() && are_there; ++table) {
+        if (file.rows[table].empty()) continue;
+        STELE_ASSIGN_OR_RETURN(are_there, writer.table(table).Exists(file.rows[table]));
+      }
+    }
+    if (are_there || state->files.empty()) return absl::OkStatus();
+    state->files.clear();
+    AddNote("began-again", "info",
+            "the tables no longer have the rows of the interrupted import; all files were imported",
+            "", &report_);
+    return absl::OkStatus();
+  }
+
+  // By table: the row that ConvertFile wrote last, or "" if it has no cell, since the last change
+  // deleted it or it has expired.
+  absl::StatusOr<std::vector<std::string>> LastRowsThatExist(TableWriter& writer) {
+    for (size_t table = 0; table < last_rows_.size(); ++table) {
+      if (last_rows_[table].empty()) continue;
+      STELE_ASSIGN_OR_RETURN(const bool is_there, writer.table(table).Exists(last_rows_[table]));
+      if (!is_there) last_rows_[table].clear();
+    }
+    return std::move(last_rows_);
   }
 
   absl::StatusOr<TableWriter> OpenTables() {
@@ -449,8 +484,12 @@ class ImportRun {
 
   // With `writer` null, only counts.
   absl::Status ConvertFile(size_t file_index, uint64_t done, TableWriter* writer) {
+    last_rows_.clear();
     const RowSink sink = [&](size_t table, RowMutation row) {
-      return writer == nullptr ? absl::OkStatus() : writer->Add(table, std::move(row));
+      if (writer == nullptr) return absl::OkStatus();
+      if (last_rows_.size() <= table) last_rows_.resize(table + 1);
+      last_rows_[table] = row.row_key();
+      return writer->Add(table, std::move(row));
     };
     STELE_ASSIGN_OR_RETURN(const auto file,
                            RecordFile::Open(files()[file_index], options_.verifies_sums));
@@ -482,7 +521,9 @@ class ImportRun {
   std::optional<ItemSurvey> items_;
   std::optional<Table> changed_table_;  // of an incremental export
   std::string source_;                  // identifies the input, once it was read
+  bool was_begun_ = true;               // the tables exist, and may have rows of this import
   ImportRecord record_;                 // of the table
+  std::vector<std::string> last_rows_;  // by table: the row of the current file that was added last
   std::string request_table_;           // of the requests of batch-write-item, or ""
   LackedKeys lacked_keys_;
   BadItems bad_;

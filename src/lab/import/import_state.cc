@@ -7,18 +7,48 @@
 #include "io/file_system.h"
 #include "lab/dynamodb/json_document.h"
 #include "lab/mapping/lab_json.h"
+#include "lab/values/base64.h"
 
 namespace stele::internal::lab {
 namespace {
 
-constexpr std::string_view kStateKind = "state of stele import dynamodb, 1";
+constexpr std::string_view kStateKind = "state of stele import dynamodb, 2";
 constexpr uint64_t kStateBytesMax = uint64_t{64} << 20;
-constexpr size_t kStateDepthMax = 4;
+constexpr size_t kStateDepthMax = 5;
 
 absl::Status NotAState(const std::string& path) {
   return FailedPrecondition(
       "{} exists and is not the state of an import: name another file with --resume, or remove it",
       path);
+}
+
+// Returns false if it is no file of a state.
+bool FromJson(const simdjson::dom::element& json, CompletedFile* file) {
+  std::string_view md5;
+  simdjson::dom::array rows;
+  if (json["md5"].get(md5) != simdjson::SUCCESS || json["rows"].get(rows) != simdjson::SUCCESS)
+    return false;
+  file->md5 = md5;
+  for (const auto element : rows) {
+    std::string_view row_key;
+    if (element.get(row_key) != simdjson::SUCCESS ||
+        !AppendDecodedBase64(row_key, &file->rows.emplace_back()))
+      return false;
+  }
+  return true;
+}
+
+void AppendJson(const CompletedFile& file, std::string* text) {
+  text->append("{\"md5\":");
+  AppendJsonString(file.md5, text);
+  text->append(",\"rows\":[");
+  for (const std::string& row_key : file.rows) {
+    if (text->back() != '[') text->push_back(',');
+    text->push_back('"');
+    AppendBase64(row_key, text);
+    text->push_back('"');
+  }
+  text->append("]}");
 }
 
 }  // namespace
@@ -37,11 +67,11 @@ absl::Status ImportState::Read() {
   simdjson::dom::element state;
   std::string_view kind;
   std::string_view job;
-  simdjson::dom::array sums;
+  simdjson::dom::array completed;
   if (!parser.ParseCopy(text, &state).ok() || state["what"].get(kind) != simdjson::SUCCESS ||
       kind != kStateKind || state["job"].get(job) != simdjson::SUCCESS ||
       state["start"].get(start_micros) != simdjson::SUCCESS ||
-      state["files"].get(sums) != simdjson::SUCCESS)
+      state["files"].get(completed) != simdjson::SUCCESS)
     return NotAState(path_);
   if (job != job_) {
     return FailedPrecondition(
@@ -49,10 +79,8 @@ absl::Status ImportState::Read() {
         "or remove the file",
         path_, Printable(job, 1000));
   }
-  for (const auto element : sums) {
-    std::string_view sum;
-    if (element.get(sum) != simdjson::SUCCESS) return NotAState(path_);
-    file_sums.emplace_back(sum);
+  for (const auto element : completed) {
+    if (!FromJson(element, &files.emplace_back())) return NotAState(path_);
   }
   was_read_ = true;
   return absl::OkStatus();
@@ -63,20 +91,20 @@ absl::Status ImportState::Write() const {
   std::string text = fmt::format("{{\"what\":\"{}\",\"job\":", kStateKind);
   AppendJsonString(job_, &text);
   text += fmt::format(",\"start\":{},\"files\":[", start_micros);
-  for (const std::string& sum : file_sums) {
+  for (const CompletedFile& file : files) {
     if (text.back() != '[') text.push_back(',');
-    AppendJsonString(sum, &text);
+    AppendJson(file, &text);
   }
   text += "]}\n";
-  FileSystem* const files = PosixFileSystem();
+  FileSystem* const file_system = PosixFileSystem();
   const std::string beside = path_ + ".new";
   // A killed run may have left this file.
-  const absl::Status removed = files->Remove(beside);
+  const absl::Status removed = file_system->Remove(beside);
   if (!removed.ok() && removed.code() != absl::StatusCode::kNotFound) return removed;
-  STELE_ASSIGN_OR_RETURN(const auto file, files->Open(beside, OpenMode::kCreate));
+  STELE_ASSIGN_OR_RETURN(const auto file, file_system->Open(beside, OpenMode::kCreate));
   STELE_RETURN_IF_ERROR(file->Write(0, text));
   STELE_RETURN_IF_ERROR(file->Sync());
-  return files->Rename(beside, path_);
+  return file_system->Rename(beside, path_);
 }
 
 absl::Status ImportState::Remove() const {

@@ -1,6 +1,7 @@
 // import/import_state.h: the file that lets an interrupted import continue.
 //
-// Format:    JSON. The file is replaced atomically.
+// Format:    JSON. The file is replaced atomically. Row keys are base64, because they may be any
+//            bytes.
 // Errors:    FailedPrecondition if the file is not one of imports, or belongs to another import;
 //            errors of the file system.
 // Threads:   confined to one thread.
@@ -14,6 +15,13 @@
 
 namespace stele::internal::lab {
 
+// A data file whose rows are durable.
+struct CompletedFile {
+  std::string md5;
+  // By table: a row that the file wrote and that existed afterwards; "": none.
+  std::vector<std::string> rows;
+};
+
 class ImportState {
  public:
   // With an empty `path`, nothing is stored. `job` describes the import.
@@ -26,8 +34,8 @@ class ImportState {
 
   bool was_read() const { return was_read_; }
 
-  int64_t start_micros = 0;            // when the import began
-  std::vector<std::string> file_sums;  // the MD5 of each completed data file, in their order
+  int64_t start_micros = 0;          // when the import began
+  std::vector<CompletedFile> files;  // in their order
 
  private:
   const std::string path_;

@@ -127,6 +127,7 @@ absl::Status NativeMode::ReportDuplicates(const PositionText& text) {
               fmt::format("\n  {}: the item of {} has the same key", text(repeated), text(first)));
       }));
   (void)distinct;
+  keys_.Clear();
   if (count == 0) return absl::OkStatus();
   std::string message = fmt::format(
       "KEY-DUP-IMPORT: {} items have the key of another item: are --partition-key and "

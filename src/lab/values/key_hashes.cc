@@ -71,6 +71,12 @@ class KeyHashes::Runs {
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
 };
 
+void KeyHashes::Clear() {
+  entries_ = {};
+  file_.reset();
+  run_ends_.clear();
+}
+
 absl::Status KeyHashes::Add(std::string_view key, uint64_t position, std::string_view value) {
   if (entries_.size() >= std::max<size_t>(1, entries_max_)) STELE_RETURN_IF_ERROR(Spill());
   const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());

@@ -6,7 +6,7 @@
 //
 // Errors:    errors of the temporary file.
 // Threads:   confined to one thread.
-// Memory:    `memory_bytes`.
+// Memory:    `memory_bytes`, until Clear.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,8 @@ class KeyHashes {
   // Returns the number of different keys. Calls `on_repeated` with the positions of a Repeated.
   absl::StatusOr<uint64_t> Finish(
       const std::function<void(uint64_t first, uint64_t repeated)>& on_repeated);
+  // Removes all keys, and frees their memory and the file.
+  void Clear();
 
  private:
   struct Entry {

@@ -552,7 +552,7 @@ TEST_F(ImportTest, StateOfAnotherImportIsRefused) {
   ExpectError(options, "is not the state of an import");
   fixture.directory().Write(
       "state",
-      R"({"what":"state of stele import dynamodb, 1","job":"other","start":1,"files":[]})");
+      R"({"what":"state of stele import dynamodb, 2","job":"other","start":1,"files":[]})");
   ExpectError(options, "is the state of another import, other");
   EXPECT_EQ(TableCount(), 0u);
 }
