@@ -1,10 +1,12 @@
 #include "commit/committer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <utility>
 
 #include "base/status.h"
+#include "commit/turn.h"
 #include "mutation/batch.h"
 
 namespace stele::internal {
@@ -16,6 +18,9 @@ constexpr size_t kGroupBytesMax = size_t{1} << 20;
 // Before a conditional batch joins a group, the group's batches are scanned for its rows. A larger
 // group is not scanned, since the queue's lock is held, and the batch does not join it.
 constexpr size_t kScannedBytesMax = size_t{64} << 10;
+
+// A writer polls this long for its turn. Several commits without a sync take less.
+constexpr std::chrono::microseconds kPolledTime{50};
 
 // The rows that the batches of a group write.
 class GroupRows {
@@ -55,7 +60,7 @@ struct Committer::Waiter {
   const std::function<absl::Status()>* section = nullptr;
   absl::Status status;
   bool done = false;
-  CondVar turn;  // signalled when done, or when it is at the head of the queue
+  Turn turn;  // given when done, or when it is at the head of the queue
 };
 
 Committer::Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, Limits limits)
@@ -93,17 +98,25 @@ bool Committer::RunExclusiveIfIdle(const std::function<absl::Status()>& section)
 }
 
 void Committer::Enqueue(Waiter* waiter) {
+  bool is_first = false;
   {
     MutexLock lock(mutex_);
     if (closed_) {
       waiter->status = FailedPrecondition("the database is closed; open it again to write");
       return;
     }
+    is_first = queue_.empty();
     queue_.push_back(waiter);
-    while (!waiter->done && queue_.front() != waiter) waiter->turn.Wait(mutex_);
-    if (waiter->done) return;
   }
-  Lead(waiter);
+  if (!is_first) AwaitTurn(waiter);
+  if (!waiter->done) Lead(waiter);
+}
+
+void Committer::AwaitTurn(Waiter* waiter) {
+  const bool is_short = waiter->section == nullptr && !waiter->request.sync;
+  if (is_short && waiter->turn.PollFor(kPolledTime)) return;
+  MutexLock lock(mutex_);
+  waiter->turn.Sleep(mutex_);
 }
 
 absl::Status Committer::PauseWrites(uint32_t table_id,
@@ -148,9 +161,9 @@ void Committer::Lead(Waiter* leader) {
   for (Waiter* member : group) {
     queue_.pop_front();
     member->done = true;
-    if (member != leader) member->turn.Signal();
+    if (member != leader) member->turn.Give();
   }
-  if (!queue_.empty()) queue_.front()->turn.Signal();
+  if (!queue_.empty()) queue_.front()->turn.Give();
 }
 
 // Returns the leader and the waiters behind it that can share its write. The group ends before an
@@ -344,7 +357,7 @@ void Committer::Close() {
   const std::function<absl::Status()> nothing;
   Waiter last{.section = &nothing};
   queue_.push_back(&last);
-  while (queue_.front() != &last) last.turn.Wait(mutex_);
+  last.turn.Sleep(mutex_);
   queue_.pop_front();
 }
 

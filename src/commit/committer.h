@@ -128,6 +128,7 @@ class Committer {
   struct Waiter;
   void NoteAppend(const absl::Status& status);
   void Enqueue(Waiter* waiter);
+  void AwaitTurn(Waiter* waiter);
   void Lead(Waiter* leader);
   std::vector<Waiter*> TakeGroup(Waiter* leader);
   void CommitGroup(const std::vector<Waiter*>& group);

@@ -1,0 +1,34 @@
+// commit/turn.h: how a thread waits for its turn in the commit queue: first it polls, then it
+// sleeps.
+//
+// Why:       a commit takes a few microseconds, and waking a thread takes longer. A waiter that
+//            polls a while is usually still awake when its turn comes.
+// Polling:   the waiter yields the processor, so that it does not keep the giver from running.
+// Lifetime:  the store in Give is the last access to a turn whose waiter polls. So the waiter may
+//            free the turn as soon as PollFor returns true.
+// Threads:   one waiter, and one call of Give. A mutex of the caller guards Sleep and Give.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+#include "base/mutex.h"
+
+namespace stele::internal {
+
+class Turn {
+ public:
+  // Without the mutex. Returns true if the turn was given within `time`.
+  bool PollFor(std::chrono::nanoseconds time) const;
+  // Sleeps until the turn is given. `mutex` is held before and after.
+  void Sleep(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  // Ends the waiter's wait. `mutex` of Sleep must be held.
+  void Give();
+
+ private:
+  std::atomic<bool> given_{false};
+  bool sleeps_ = false;
+  CondVar woken_;
+};
+
+}  // namespace stele::internal

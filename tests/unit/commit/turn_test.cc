@@ -1,0 +1,66 @@
+#include "commit/turn.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "base/mutex.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr std::chrono::minutes kForever{10};
+
+TEST(Turn, PollingEndsWithoutATurn) {
+  const Turn turn;
+  EXPECT_FALSE(turn.PollFor(std::chrono::microseconds(1)));
+}
+
+TEST(Turn, ATurnThatWasGivenIsFoundByBothWaits) {
+  Mutex mutex;
+  Turn turn;
+  {
+    MutexLock lock(mutex);
+    turn.Give();
+  }
+  EXPECT_TRUE(turn.PollFor(std::chrono::nanoseconds(0)));
+  MutexLock lock(mutex);
+  turn.Sleep(mutex);
+}
+
+TEST(Turn, ASleeperIsWoken) {
+  Mutex mutex;
+  Turn turn;
+  std::optional<std::thread> giver;
+  {
+    MutexLock lock(mutex);
+    // It gets the mutex only when Sleep releases it.
+    giver.emplace([&] {
+      MutexLock lock(mutex);
+      turn.Give();
+    });
+    turn.Sleep(mutex);
+  }
+  giver->join();
+}
+
+// The waiter frees the turn at once, which the address sanitizer watches.
+TEST(Turn, AWaiterThatPollsMayFreeItsTurn) {
+  Mutex mutex;
+  for (int i = 0; i < 1'000; ++i) {
+    auto turn = std::make_unique<Turn>();
+    std::thread giver([&mutex, turn = turn.get()] {
+      MutexLock lock(mutex);
+      turn->Give();
+    });
+    EXPECT_TRUE(turn->PollFor(kForever));
+    turn.reset();
+    giver.join();
+  }
+}
+
+}  // namespace
+}  // namespace stele::internal
