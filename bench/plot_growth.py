@@ -56,7 +56,7 @@ def rows_of(curves):
 
 def result_of(run, curves, title, commit, command):
     return {"title": title, "date": datetime.date.today().isoformat(), "commit": commit,
-            "machine": run["machine"], "command": command, "note": "CPU time of one operation in us, with that of background work.",
+            "machine": run["machine"], "command": command, "note": "CPU time of the process for one operation, in us.",
             "columns": ["what varies", "value", *OPERATIONS], "rows": rows_of(curves)}
 
 
@@ -146,8 +146,9 @@ def main():
     title, commit, command, picture = sys.argv[1:]
     try:
         run, curves = read_lines(sys.stdin)
-        print(to_text(result_of(run, curves, title, commit, command)), end="")
+        result = to_text(result_of(run, curves, title, commit, command))
         pathlib.Path(picture).write_text(picture_of(curves), encoding="utf-8")
+        print(result, end="")
     except (ValueError, KeyError, OSError) as error:
         sys.exit(f"plot_growth.py: {error}")
 

@@ -25,8 +25,8 @@
 namespace stele_growth {
 namespace {
 
-constexpr Extent kExtent = {.operations = 50'000, .seconds = 1};
-constexpr Extent kSmallExtent = {.operations = 20, .seconds = 1};
+constexpr RunLimit kLimit = {.operations = 50'000, .seconds = 1};
+constexpr RunLimit kSmallLimit = {.operations = 20, .seconds = 1};
 constexpr size_t kPoolBytes = 16 << 20;
 
 struct Settings {
@@ -83,14 +83,14 @@ void Print(const Curve& curve, const Point& point, Operation operation, const Co
   std::fflush(stdout);
 }
 
-absl::Status MeasurePoint(const Curve& curve, const Point& point, const Extent& extent,
+absl::Status MeasurePoint(const Curve& curve, const Point& point, const RunLimit& limit,
                           const std::string& directory, const stele_compare::Pool& pool) {
   absl::StatusOr<FilledTable> filled = Fill(directory, point.layout, pool);
   if (!filled.ok()) return filled.status();
   const absl::Status warmed = Warm(point.layout, filled->table);
   if (!warmed.ok()) return warmed;
   for (const Operation operation : curve.operations) {
-    const absl::StatusOr<Cost> cost = Measure(operation, point.layout, filled->table, extent);
+    const absl::StatusOr<Cost> cost = Measure(operation, point.layout, filled->table, limit);
     if (!cost.ok()) return cost.status();
     Print(curve, point, operation, *cost);
   }
@@ -106,7 +106,7 @@ int MeasureCurves(const Settings& settings, const std::vector<Curve>& curves,
     for (const Point& point : curve.points) {
       const std::string place = directory + "/db";
       const absl::Status status =
-          MeasurePoint(curve, point, settings.is_small ? kSmallExtent : kExtent, place, pool);
+          MeasurePoint(curve, point, settings.is_small ? kSmallLimit : kLimit, place, pool);
       if (!status.ok()) {
         fmt::print(stderr, "FAILED {} {}: {}\n", curve.name, point.value, status.ToString());
         ++failures;

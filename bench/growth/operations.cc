@@ -15,6 +15,7 @@ namespace {
 
 constexpr uint64_t kScanRows = 100;
 constexpr uint64_t kOperationsMin = 20;
+constexpr uint64_t kTimesOfClient = uint64_t{1} << 32;
 
 absl::Status Expect(uint64_t expected, uint64_t found) {
   if (found == expected) return absl::OkStatus();
@@ -28,6 +29,7 @@ class Client {
       : operation_(operation),
         layout_(layout),
         table_(table),
+        seed_(seed),
         state_(seed),
         latencies_(0),
         value_(kValueBytes, 'v') {
@@ -37,13 +39,13 @@ class Client {
       qualifiers_.push_back(QualifierOf(column));
   }
 
-  void Run(const Extent& extent) {
+  void Run(const RunLimit& limit) {
     const auto start = stele_compare::Clock::now();
     auto now = start;
     const auto is_over = [&] {
       if (count_ < kOperationsMin) return false;
-      return count_ >= extent.operations ||
-             std::chrono::duration<double>(now - start).count() >= extent.seconds;
+      return count_ >= limit.operations ||
+             std::chrono::duration<double>(now - start).count() >= limit.seconds;
     };
     while (status_.ok() && !is_over()) {
       status_ = Operate();
@@ -88,7 +90,9 @@ class Client {
   absl::Status ReadCell() {
     const auto cell = table_.ReadCell(AnyRowKey(), AnyFamily(), AnyQualifier());
     if (!cell.ok()) return cell.status();
-    return Expect(1, cell->has_value() && (*cell)->value().size() == kValueBytes ? 1 : 0);
+    const bool is_newest =
+        cell->has_value() && (*cell)->timestamp() == TimeOf(layout_.versions - 1);
+    return Expect(1, is_newest && (*cell)->value().size() == kValueBytes ? 1 : 0);
   }
 
   absl::Status ReadRow() {
@@ -110,7 +114,8 @@ class Client {
   }
 
   absl::Status Write() {
-    const stele::Timestamp time = TimeOf(layout_.versions + count_);
+    // No other client has the same times.
+    const stele::Timestamp time = TimeOf(layout_.versions + seed_ * kTimesOfClient + count_);
     return table_.Apply(
         stele::RowMutation(AnyRowKey()).SetCell(AnyFamily(), AnyQualifier(), time, value_));
   }
@@ -119,7 +124,8 @@ class Client {
   const Layout& layout_;
   stele::Table table_;
   const stele::Filter latest_ = stele::Filter::Latest(1);
-  uint64_t state_;
+  const uint64_t seed_;
+  uint64_t state_;  // of the random numbers
   uint64_t count_ = 0;
   stele_compare::Latencies latencies_;
   const std::string value_;
@@ -129,14 +135,14 @@ class Client {
 };
 
 absl::StatusOr<Cost> Repeat(Operation operation, const Layout& layout, const stele::Table& table,
-                            const Extent& extent, uint64_t seed) {
+                            const RunLimit& limit, uint64_t seed) {
   std::vector<Client> clients;
   for (uint64_t i = 0; i < layout.threads; ++i)
     clients.emplace_back(operation, layout, table, seed + i);
   const double cpu_start = stele_compare::CpuSeconds();
   const auto start = stele_compare::Clock::now();
   std::vector<std::thread> threads;
-  for (Client& client : clients) threads.emplace_back([&client, &extent] { client.Run(extent); });
+  for (Client& client : clients) threads.emplace_back([&client, &limit] { client.Run(limit); });
   for (std::thread& thread : threads) thread.join();
   Cost cost{.seconds = stele_compare::SecondsSince(start),
             .cpu_seconds = stele_compare::CpuSeconds() - cpu_start};
@@ -180,10 +186,10 @@ absl::Status Warm(const Layout& layout, const stele::Table& table) {
 }
 
 absl::StatusOr<Cost> Measure(Operation operation, const Layout& layout, const stele::Table& table,
-                             const Extent& extent) {
-  const absl::StatusOr<Cost> warm = Repeat(operation, layout, table, extent, 1);
+                             const RunLimit& limit) {
+  const absl::StatusOr<Cost> warm = Repeat(operation, layout, table, limit, 1);
   if (!warm.ok()) return warm;
-  return Repeat(operation, layout, table, extent, 1000);
+  return Repeat(operation, layout, table, limit, 1000);
 }
 
 }  // namespace stele_growth

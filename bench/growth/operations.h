@@ -11,7 +11,7 @@ namespace stele_growth {
 
 // Each chooses its row, column and family at random, all with the same probability.
 enum class Operation : uint8_t {
-  kCell,        // ReadCell: the newest cell of a column
+  kCell,        // ReadCell: the newest cell of a column; before any kWrite
   kRow,         // VisitRow: the newest cell of each column
   kScan,        // ReadRows: the same of 100 rows, or of all if there are fewer
   kFamilyScan,  // ReadRows: the newest cells of one family of 100 rows
@@ -27,8 +27,8 @@ struct Cost {
   double p99_us = 0;
 };
 
-// The most work of a measurement. It ends when either is reached, but not before 20 operations.
-struct Extent {
+// A run ends at the first of these limits, on each thread, but not before 20 operations.
+struct RunLimit {
   uint64_t operations = 0;
   double seconds = 0;
 };
@@ -40,6 +40,6 @@ absl::Status Warm(const Layout& layout, const stele::Table& table);
 // Repeats the operation on `layout.threads` threads, first a while without measuring. Returns
 // DataLoss if a read finds another number of cells than the layout has.
 absl::StatusOr<Cost> Measure(Operation operation, const Layout& layout, const stele::Table& table,
-                             const Extent& extent);
+                             const RunLimit& limit);
 
 }  // namespace stele_growth

@@ -4,9 +4,9 @@
 // Path:      RowList (row_list.h) adds each new row, and looks here before it searches.
 // Layout:    32 parts, each a table with open addressing that doubles when it is 3/4 full. So an
 //            insert moves at most one part in 32 of the rows. A slot has 19 bits of the hash of a
-//            row, and its address. The first of these bits choose the slot, so moving a row does
+//            row, and its address. The lowest of these bits choose the slot, so moving a row does
 //            not access it. A search accesses a row only if all 19 bits are equal.
-// Gives up:  if memory is refused, if hundreds of rows have almost one hash, if a part outgrows its
+// Gives up:  if memory is refused, if a row finds no empty slot among 512, if a part outgrows its
 //            bits of the hash, or if an address has more than 48 bits. Find then returns nullopt,
 //            and the caller searches the list.
 // Threads:   one inserting thread and any number of concurrent readers. A reader finds every row
@@ -43,7 +43,7 @@ class RowIndex {
   static constexpr size_t kPartBits = 5;
   static constexpr size_t kSlotsMin = 8;
   static constexpr size_t kSlotsMax = size_t{1} << 19;
-  // With hashes that are spread evenly, no row comes near.
+  // With hashes that are spread evenly, no row comes near this limit.
   static constexpr size_t kProbesMax = 512;
 
   using Slot = std::atomic<uint64_t>;  // 0: empty

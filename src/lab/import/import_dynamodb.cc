@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "base/status.h"
 #include "lab/dynamodb/record_file.h"
 #include "lab/dynamodb/workbench_model.h"
@@ -47,6 +48,7 @@ class ImportRun {
     DescribeInput();
     ImportState state(options_.only_checks ? "" : options_.state_path, ImportJob(options_, input_));
     state.start_micros = Timestamp::From(std::chrono::system_clock::now()).micros();
+    state.run = NewRun();
     STELE_RETURN_IF_ERROR(state.Read());
     STELE_RETURN_IF_ERROR(ChooseMode(Timestamp::FromMicros(state.start_micros)));
     StartItemSurvey();
@@ -63,6 +65,8 @@ class ImportRun {
   }
 
  private:
+  static std::string NewRun() { return fmt::format("{:016x}", RandomSeed()); }
+
   void DescribeInput() {
     report_.source = input_.Text();
     if (!exported().has_value()) return;
@@ -200,9 +204,13 @@ class ImportRun {
 
   // A server stores no properties, so its tables have no record.
   bool has_record() const { return options_.mapping_path.empty(); }
+  // True if this import has a record in its table. Those of the Google mode have none.
+  bool writes_record() const {
+    return has_record() && (changed_table_.has_value() || mode_->NewMapping() != nullptr);
+  }
 
   absl::StatusOr<bool> CheckTables() {
-    was_begun_ = false;
+    tables_exist_ = false;
     if (options_.open_database) return false;  // there is no database yet
     STELE_ASSIGN_OR_RETURN(const std::vector<TablePlan> plans, mode_->Tables());
     std::optional<Table> first;
@@ -215,7 +223,7 @@ class ImportRun {
       has_all = has_all && table->has_value();
       if (&plan == &plans.front()) first = *std::move(table);
     }
-    was_begun_ = has_all;
+    tables_exist_ = has_all;
     if (!first.has_value() || !has_record() || mode_->NewMapping() == nullptr) return false;
     STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record, ReadImportRecord(*first));
     constexpr std::string_view kAdvice = "name another table with --table, or delete this one";
@@ -231,6 +239,7 @@ class ImportRun {
                                 record.has_value() ? Printable(record->source) : "an unknown one",
                                 Printable(source_), kAdvice);
     }
+    found_ = *record;
     if (!record->is_complete || has_all) return record->is_complete;
     return FailedPrecondition(
         "the import into table {} is complete; an index cannot be added to it: {}",
@@ -247,7 +256,7 @@ class ImportRun {
     STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record,
                            ReadImportRecord(*changed_table_));
     record_ = record.value_or(ImportRecord{.source = "", .changes = "", .is_complete = true});
-    was_begun_ = record_.changes == source_;
+    found_ = record_;
     if (!record_.is_complete && record_.changes != source_) {
       return FailedPrecondition(
           "the import of {} into table {} was interrupted: repeat it first",
@@ -281,16 +290,10 @@ class ImportRun {
     return absl::OkStatus();
   }
 
-  // Records that the import has begun or is complete.
+  // Records the state of the import in the table.
   absl::Status Record(Table& table, bool is_complete) {
-    if (!has_record()) return absl::OkStatus();
-    if (changed_table_.has_value()) {
-      record_.changes = source_;
-    } else if (mode_->NewMapping() != nullptr) {
-      record_.source = source_;
-    } else {
-      return absl::OkStatus();
-    }
+    if (!writes_record()) return absl::OkStatus();
+    (changed_table_.has_value() ? record_.changes : record_.source) = source_;
     record_.is_complete = is_complete;
     if (is_complete && exported().has_value())
       STELE_RETURN_IF_ERROR(SetAppliedUntil(table, exported()->time_micros));
@@ -404,7 +407,10 @@ class ImportRun {
     if (!options_.only_checks && !is_imported) {
       STELE_RETURN_IF_ERROR(CheckResumed(*state));
       STELE_ASSIGN_OR_RETURN(writer, OpenTables());
-      STELE_RETURN_IF_ERROR(CheckStateHasRows(*writer, state));
+      STELE_RETURN_IF_ERROR(CheckCompletedFiles(*writer, state));
+      record_.run = state->run;
+      record_.files = state->files.size();
+      STELE_RETURN_IF_ERROR(Record(writer->table(0), false));
       STELE_RETURN_IF_ERROR(state->Write());
     }
     uint64_t done = 0;
@@ -416,7 +422,9 @@ class ImportRun {
       if (target == nullptr) continue;
       STELE_RETURN_IF_ERROR(target->Flush());
       STELE_ASSIGN_OR_RETURN(std::vector<std::string> rows, LastRowsThatExist(*target));
-      state->files.push_back({.md5 = sums_[i], .rows = std::move(rows)});
+      state->files.push_back({.md5 = sums_[i], .known_rows = std::move(rows)});
+      ++record_.files;
+      STELE_RETURN_IF_ERROR(Record(target->table(0), false));
       STELE_RETURN_IF_ERROR(state->Write());
     }
     if (is_imported) report_.items_written = 0;
@@ -436,22 +444,51 @@ class ImportRun {
     return absl::OkStatus();
   }
 
-  // The rows of the completed files are gone if the database or a table was deleted, or is another
-  // one. Then no file counts as completed.
-  absl::Status CheckStateHasRows(TableWriter& writer, ImportState* state) {
-    bool are_there = was_begun_;
-    for (const CompletedFile& file : state->files) {
-      for (size_t table = 0; table < file.rows.size() && are_there; ++table) {
-        if (file.rows[table].empty()) continue;
-        STELE_ASSIGN_OR_RETURN(are_there, writer.table(table).Exists(file.rows[table]));
-      }
-    }
-    if (are_there || state->files.empty()) return absl::OkStatus();
+  // The completed files count only if the tables still have what they wrote. They have not if the
+  // database or a table was deleted, or replaced by another one.
+  absl::Status CheckCompletedFiles(TableWriter& writer, ImportState* state) {
+    if (state->files.empty()) return absl::OkStatus();
+    STELE_ASSIGN_OR_RETURN(const bool is_valid, AreFilesInTables(writer, state));
+    if (is_valid) return absl::OkStatus();
     state->files.clear();
+    state->run = NewRun();
     AddNote("began-again", "info",
-            "the tables no longer have the rows of the interrupted import; all files were imported",
+            "the tables do not have the rows of the interrupted import; all files were imported",
             "", &report_);
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<bool> AreFilesInTables(TableWriter& writer, ImportState* state) const {
+    if (!tables_exist_) return false;
+    if (writes_record()) {
+      if (found_.run != state->run) return false;
+      // The database may be an older copy.
+      if (state->files.size() > found_.files) state->files.resize(found_.files);
+      return changed_table_.has_value() ? found_.changes == source_ : HasKnownRows(writer, *state);
+    }
+    // A row of a changed table may be that of the full import.
+    if (changed_table_.has_value()) return false;
+    return HasKnownRows(writer, *state);
+  }
+
+  // With a record, one known row of each table is enough: others may have been deleted or have
+  // expired. Without a record, the tables may be others, so each file needs its row.
+  absl::StatusOr<bool> HasKnownRows(TableWriter& writer, const ImportState& state) const {
+    std::vector<bool> has_row(writer.table_count(), false);
+    std::vector<bool> lacks_row(writer.table_count(), false);
+    for (const CompletedFile& file : state.files) {
+      if (file.known_rows.size() > writer.table_count()) return false;  // the state is damaged
+      for (size_t table = 0; table < file.known_rows.size(); ++table) {
+        if (file.known_rows[table].empty()) continue;
+        STELE_ASSIGN_OR_RETURN(const bool is_there,
+                               writer.table(table).Exists(file.known_rows[table]));
+        (is_there ? has_row : lacks_row)[table] = true;
+      }
+    }
+    for (size_t table = 0; table < lacks_row.size(); ++table) {
+      if (lacks_row[table] && !(writes_record() && has_row[table])) return false;
+    }
+    return true;
   }
 
   // By table: the row that ConvertFile wrote last, or "" if it has no cell, since the last change
@@ -472,14 +509,11 @@ class ImportRun {
     STELE_ASSIGN_OR_RETURN(std::vector<TablePlan> plans, mode_->Tables());
     STELE_RETURN_IF_ERROR(StoreMapping());
     // A table never exists without its record.
-    if (has_record() && mode_->NewMapping() != nullptr) {
+    if (writes_record() && !changed_table_.has_value()) {
       plans[0].schema.SetProperty(std::string(kImportProperty),
                                   ImportRecord{.source = source_, .changes = ""}.ToJson());
     }
-    STELE_ASSIGN_OR_RETURN(TableWriter writer,
-                           TableWriter::Open(database_, plans, options_.writer_threads));
-    STELE_RETURN_IF_ERROR(Record(writer.table(0), false));
-    return writer;
+    return TableWriter::Open(database_, plans, options_.writer_threads);
   }
 
   // With `writer` null, only counts.
@@ -521,7 +555,8 @@ class ImportRun {
   std::optional<ItemSurvey> items_;
   std::optional<Table> changed_table_;  // of an incremental export
   std::string source_;                  // identifies the input, once it was read
-  bool was_begun_ = true;               // the tables exist, and may have rows of this import
+  bool tables_exist_ = true;            // all of them, before this run
+  ImportRecord found_;                  // the record of the table before this run
   ImportRecord record_;                 // of the table
   std::vector<std::string> last_rows_;  // by table: the row of the current file that was added last
   std::string request_table_;           // of the requests of batch-write-item, or ""

@@ -32,7 +32,7 @@ bool FromJson(const simdjson::dom::element& json, CompletedFile* file) {
   for (const auto element : rows) {
     std::string_view row_key;
     if (element.get(row_key) != simdjson::SUCCESS ||
-        !AppendDecodedBase64(row_key, &file->rows.emplace_back()))
+        !AppendDecodedBase64(row_key, &file->known_rows.emplace_back()))
       return false;
   }
   return true;
@@ -42,7 +42,7 @@ void AppendJson(const CompletedFile& file, std::string* text) {
   text->append("{\"md5\":");
   AppendJsonString(file.md5, text);
   text->append(",\"rows\":[");
-  for (const std::string& row_key : file.rows) {
+  for (const std::string& row_key : file.known_rows) {
     if (text->back() != '[') text->push_back(',');
     text->push_back('"');
     AppendBase64(row_key, text);
@@ -67,10 +67,12 @@ absl::Status ImportState::Read() {
   simdjson::dom::element state;
   std::string_view kind;
   std::string_view job;
+  std::string_view run_text;
   simdjson::dom::array completed;
   if (!parser.ParseCopy(text, &state).ok() || state["what"].get(kind) != simdjson::SUCCESS ||
       kind != kStateKind || state["job"].get(job) != simdjson::SUCCESS ||
       state["start"].get(start_micros) != simdjson::SUCCESS ||
+      state["run"].get(run_text) != simdjson::SUCCESS ||
       state["files"].get(completed) != simdjson::SUCCESS)
     return NotAState(path_);
   if (job != job_) {
@@ -82,7 +84,7 @@ absl::Status ImportState::Read() {
   for (const auto element : completed) {
     if (!FromJson(element, &files.emplace_back())) return NotAState(path_);
   }
-  was_read_ = true;
+  run = run_text;
   return absl::OkStatus();
 }
 
@@ -90,6 +92,8 @@ absl::Status ImportState::Write() const {
   if (path_.empty()) return absl::OkStatus();
   std::string text = fmt::format("{{\"what\":\"{}\",\"job\":", kStateKind);
   AppendJsonString(job_, &text);
+  text += ",\"run\":";
+  AppendJsonString(run, &text);
   text += fmt::format(",\"start\":{},\"files\":[", start_micros);
   for (const CompletedFile& file : files) {
     if (text.back() != '[') text.push_back(',');

@@ -19,7 +19,7 @@ namespace stele::internal::lab {
 struct CompletedFile {
   std::string md5;
   // By table: a row that the file wrote and that existed afterwards; "": none.
-  std::vector<std::string> rows;
+  std::vector<std::string> known_rows;
 };
 
 class ImportState {
@@ -27,20 +27,18 @@ class ImportState {
   // With an empty `path`, nothing is stored. `job` describes the import.
   ImportState(std::string path, std::string job) : path_(std::move(path)), job_(std::move(job)) {}
 
-  // Reads the state of an earlier run, if there is one.
+  // Reads the state of an earlier run, if there is one. Otherwise nothing changes.
   absl::Status Read();
   absl::Status Write() const;
   absl::Status Remove() const;
 
-  bool was_read() const { return was_read_; }
-
   int64_t start_micros = 0;          // when the import began
+  std::string run;                   // that of the table's ImportRecord
   std::vector<CompletedFile> files;  // in their order
 
  private:
   const std::string path_;
   const std::string job_;
-  bool was_read_ = false;
 };
 
 }  // namespace stele::internal::lab

@@ -33,8 +33,9 @@ class TableWriter {
   static absl::StatusOr<TableWriter> Open(Database database, const std::vector<TablePlan>& plans,
                                           size_t thread_count);
 
-  // The table of a plan.
+  // The table of a plan, by its index.
   Table& table(size_t index) { return tables_[index]; }
+  size_t table_count() const { return tables_.size(); }
 
   TableWriter(TableWriter&& other) noexcept;
   TableWriter& operator=(TableWriter&& other) noexcept;

@@ -95,7 +95,9 @@ std::string ImportRecord::ToJson() const {
   AppendJsonString(source, &text);
   text += ",\"changes\":";
   AppendJsonString(changes, &text);
-  return text + fmt::format(",\"complete\":{}}}", is_complete);
+  text += ",\"run\":";
+  AppendJsonString(run, &text);
+  return text + fmt::format(",\"files\":{},\"complete\":{}}}", files, is_complete);
 }
 
 absl::StatusOr<std::optional<ImportRecord>> ReadImportRecord(const Table& table) {
@@ -115,6 +117,10 @@ absl::StatusOr<std::optional<ImportRecord>> ReadImportRecord(const Table& table)
   }
   record.source = source;
   record.changes = changes;
+  std::string_view run;
+  if (json["run"].get(run) == simdjson::SUCCESS &&
+      json["files"].get(record.files) == simdjson::SUCCESS)
+    record.run = run;
   return std::optional<ImportRecord>(std::move(record));
 }
 

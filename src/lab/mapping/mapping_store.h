@@ -34,6 +34,10 @@ struct ImportRecord {
   std::string source;        // of the full import that made the table
   std::string changes;       // the incremental export that was applied last, or ""
   bool is_complete = false;  // false: the last import was interrupted, or is running
+  // Of the last import: a random text, which the state of that import has, too; "": unknown. And
+  // how many data files are completed.
+  std::string run = {};
+  uint64_t files = 0;
 
   std::string ToJson() const;
 };

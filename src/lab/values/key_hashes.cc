@@ -72,7 +72,7 @@ class KeyHashes::Runs {
 };
 
 void KeyHashes::Clear() {
-  entries_ = {};
+  std::vector<Entry>().swap(entries_);  // an assignment could keep the capacity
   file_.reset();
   run_ends_.clear();
 }

@@ -21,10 +21,15 @@ using stele::lab::DynamoDbImportOptions;
 using stele::lab::DynamoDbImportReport;
 
 // Progress is reported after each 256 items of a file. So the first report of an import is in its
-// first file, and the second report in its second one.
+// first file, the second one in its second file, and the fourth one in its third file.
 constexpr int kFirstItems = 300;
-constexpr int kSecondItems = 600;
-constexpr int kReportInSecondFile = 2;
+constexpr int kSecondItems = 600;  // and as many in the third file
+constexpr int kItems = kFirstItems + 2 * kSecondItems;
+
+int ReportIn(int file) { return file == 3 ? 4 : file; }
+size_t FileOf(int item) {
+  return item < kFirstItems ? 0 : item < kFirstItems + kSecondItems ? 1 : 2;
+}
 
 std::string Item(int n) {
   return fmt::format(
@@ -33,18 +38,17 @@ std::string Item(int n) {
 }
 
 DataLines FullItems() {
-  DataLines files(2);
-  for (int n = 0; n < kFirstItems; ++n) files[0].push_back(Item(n));
-  for (int n = 0; n < kSecondItems; ++n) files[1].push_back(Item(kFirstItems + n));
+  DataLines files(3);
+  for (int n = 0; n < kItems; ++n) files[FileOf(n)].push_back(Item(n));
   return files;
 }
 
 // Each change replaces the attribute n of an item by 2.
 DataLines Changes() {
-  DataLines files(2);
-  for (int n = 0; n < kFirstItems + kSecondItems; ++n) {
-    files[n < kFirstItems ? 0 : 1].push_back(
-        fmt::format(R"({{"Metadata":{{"WriteTimestampMicros":{{"N":"1732100000000{:03}"}}}},)"
+  DataLines files(3);
+  for (int n = 0; n < kItems; ++n) {
+    files[FileOf(n)].push_back(
+        fmt::format(R"({{"Metadata":{{"WriteTimestampMicros":{{"N":"17321000000{:05}"}}}},)"
                     R"("Keys":{{"PK":{{"S":"user{}"}},"SK":{{"S":"k"}}}},)"
                     R"("NewImage":{{"PK":{{"S":"user{}"}},"SK":{{"S":"k"}},"n":{{"N":"2"}}}}}})",
                     n, n, n));
@@ -79,16 +83,17 @@ class ImportResumeTest : public testing::TestWithParam<size_t> {
     EXPECT_TRUE(report.ok()) << report.status();
     return report.value_or(DynamoDbImportReport());
   }
-  // Runs an import in which `interrupt` is called in the middle of the second file.
-  absl::Status Interrupt(DynamoDbImportOptions options, const std::function<void()>& interrupt) {
+  // Runs an import in which `interrupt` is called in the middle of this data file, counted from 1.
+  absl::Status InterruptIn(int file, DynamoDbImportOptions options,
+                           const std::function<void()>& interrupt) {
     int reports = 0;
     options.progress = [&](std::string_view phase, uint64_t, uint64_t) {
-      if (phase == "importing" && ++reports == kReportInSecondFile) interrupt();
+      if (phase == "importing" && ++reports == ReportIn(file)) interrupt();
     };
     return ImportDynamoDb(database_, options).status();
   }
-  absl::Status CloseIn(const DynamoDbImportOptions& options) {
-    return Interrupt(options, [&] { EXPECT_EQ(database_.Close(), absl::OkStatus()); });
+  absl::Status CloseIn(const DynamoDbImportOptions& options, int file = 2) {
+    return InterruptIn(file, options, [&] { EXPECT_EQ(database_.Close(), absl::OkStatus()); });
   }
   int CompletedFiles() const {
     std::ifstream file(directory_.File("state"));
@@ -116,6 +121,23 @@ class ImportResumeTest : public testing::TestWithParam<size_t> {
     return count;
   }
 
+  void TestChanges(const std::string& mapping_path) {
+    const ExportFixture full(FullItems());
+    const ExportFixture changes(Changes(), "INCREMENTAL_EXPORT", "0174-abc");
+    DynamoDbImportOptions full_options = OptionsOf(full);
+    full_options.state_path.clear();
+    full_options.mapping_path = mapping_path;
+    DynamoDbImportOptions options = OptionsOf(changes);
+    options.mapping_path = mapping_path;
+    Import(full_options);
+    EXPECT_FALSE(CloseIn(options).ok());
+    EXPECT_EQ(CompletedFiles(), 1);
+    RemoveDatabase();
+    Import(full_options);
+    EXPECT_TRUE(BeganAgain(Import(options)));
+    EXPECT_EQ(CountRows("t", Filter::ValueRegex("2")), kItems);
+  }
+
   TemporaryDirectory directory_;
   Database database_;
 };
@@ -126,7 +148,7 @@ TEST_P(ImportResumeTest, ContinuesWithTheFirstIncompleteFile) {
   EXPECT_EQ(CompletedFiles(), 1);
   OpenDatabase();
   EXPECT_FALSE(BeganAgain(Import(OptionsOf(input))));
-  EXPECT_EQ(CountRows(), kFirstItems + kSecondItems);
+  EXPECT_EQ(CountRows(), kItems);
   EXPECT_FALSE(std::filesystem::exists(directory_.File("state")));
 }
 
@@ -135,18 +157,18 @@ TEST_P(ImportResumeTest, BeginsAgainInAnotherDatabase) {
   EXPECT_FALSE(CloseIn(OptionsOf(input)).ok());
   RemoveDatabase();
   EXPECT_TRUE(BeganAgain(Import(OptionsOf(input))));
-  EXPECT_EQ(CountRows(), kFirstItems + kSecondItems);
+  EXPECT_EQ(CountRows(), kItems);
 }
 
 // The threads get the error, and the file that they write does not count as completed.
 TEST_P(ImportResumeTest, BeginsAgainInATableThatWasDeleted) {
   const ExportFixture input(FullItems());
-  const absl::Status status =
-      Interrupt(OptionsOf(input), [&] { EXPECT_EQ(database_.DeleteTable("t"), absl::OkStatus()); });
+  const absl::Status status = InterruptIn(
+      2, OptionsOf(input), [&] { EXPECT_EQ(database_.DeleteTable("t"), absl::OkStatus()); });
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
   EXPECT_EQ(CompletedFiles(), 1);
   EXPECT_TRUE(BeganAgain(Import(OptionsOf(input))));
-  EXPECT_EQ(CountRows(), kFirstItems + kSecondItems);
+  EXPECT_EQ(CountRows(), kItems);
 }
 
 TEST_P(ImportResumeTest, BeginsAgainIfRowsWereDeleted) {
@@ -155,7 +177,47 @@ TEST_P(ImportResumeTest, BeginsAgainIfRowsWereDeleted) {
   OpenDatabase();
   ASSERT_EQ(database_.OpenTable("t")->DropRowRange(RowRange::All()), absl::OkStatus());
   EXPECT_TRUE(BeganAgain(Import(OptionsOf(input))));
-  EXPECT_EQ(CountRows(), kFirstItems + kSecondItems);
+  EXPECT_EQ(CountRows(), kItems);
+}
+
+TEST_P(ImportResumeTest, ContinuesIfOneKnownRowWasDeleted) {
+  const ExportFixture input(FullItems());
+  EXPECT_FALSE(CloseIn(OptionsOf(input), /*file=*/3).ok());
+  OpenDatabase();
+  Table table = *database_.OpenTable("t");
+  const std::string row_key = fmt::format("user{}#k", kFirstItems - 1);
+  ASSERT_TRUE(*table.Exists(row_key)) << "the last row of the first file";
+  ASSERT_EQ(table.Apply(RowMutation(row_key).DeleteFromRow()), absl::OkStatus());
+  EXPECT_FALSE(BeganAgain(Import(OptionsOf(input))));
+  EXPECT_EQ(CountRows(), kItems - 1);
+}
+
+TEST_P(ImportResumeTest, OneStateOfTwoDatabasesIsThatOfTheLast) {
+  const ExportFixture input(FullItems());
+  EXPECT_FALSE(CloseIn(OptionsOf(input)).ok());
+  std::filesystem::rename(directory_.File("db"), directory_.File("first"));
+  OpenDatabase();
+  EXPECT_FALSE(CloseIn(OptionsOf(input), /*file=*/3).ok());
+  EXPECT_EQ(CompletedFiles(), 2);
+  std::filesystem::remove_all(directory_.File("db"));
+  std::filesystem::rename(directory_.File("first"), directory_.File("db"));
+  OpenDatabase();
+  EXPECT_TRUE(BeganAgain(Import(OptionsOf(input))));
+  EXPECT_EQ(CountRows(), kItems);
+}
+
+TEST_P(ImportResumeTest, ContinuesFromAnOlderCopyOfTheDatabase) {
+  const ExportFixture input(FullItems());
+  EXPECT_FALSE(CloseIn(OptionsOf(input), /*file=*/2).ok());
+  std::filesystem::copy(directory_.File("db"), directory_.File("copy"));
+  OpenDatabase();
+  EXPECT_FALSE(CloseIn(OptionsOf(input), /*file=*/3).ok());
+  EXPECT_EQ(CompletedFiles(), 2);
+  std::filesystem::remove_all(directory_.File("db"));
+  std::filesystem::rename(directory_.File("copy"), directory_.File("db"));
+  OpenDatabase();
+  EXPECT_FALSE(BeganAgain(Import(OptionsOf(input))));
+  EXPECT_EQ(CountRows(), kItems);
 }
 
 TEST_P(ImportResumeTest, BeginsAgainIfAnIndexTableWasDeleted) {
@@ -166,22 +228,25 @@ TEST_P(ImportResumeTest, BeginsAgainIfAnIndexTableWasDeleted) {
   OpenDatabase();
   ASSERT_EQ(database_.DeleteTable("t.by"), absl::OkStatus());
   EXPECT_TRUE(BeganAgain(Import(options)));
-  EXPECT_EQ(CountRows(), kFirstItems + kSecondItems);
-  EXPECT_EQ(CountRows("t.by"), kFirstItems + kSecondItems);
+  EXPECT_EQ(CountRows(), kItems);
+  EXPECT_EQ(CountRows("t.by"), kItems);
 }
 
 TEST_P(ImportResumeTest, ChangesBeginAgainInATableThatWasImportedAgain) {
+  TestChanges("");
+  // A table whose mapping is a file has no record.
+  RemoveDatabase();
+  TestChanges(directory_.File("mapping"));
+}
+
+TEST_P(ImportResumeTest, ChangesContinue) {
   const ExportFixture full(FullItems());
   const ExportFixture changes(Changes(), "INCREMENTAL_EXPORT", "0174-abc");
-  DynamoDbImportOptions full_options = OptionsOf(full);
-  full_options.state_path.clear();
-  Import(full_options);
+  Import(OptionsOf(full));
   EXPECT_FALSE(CloseIn(OptionsOf(changes)).ok());
-  EXPECT_EQ(CompletedFiles(), 1);
-  RemoveDatabase();
-  Import(full_options);
-  EXPECT_TRUE(BeganAgain(Import(OptionsOf(changes))));
-  EXPECT_EQ(CountRows("t", Filter::ValueRegex("2")), kFirstItems + kSecondItems);
+  OpenDatabase();
+  EXPECT_FALSE(BeganAgain(Import(OptionsOf(changes))));
+  EXPECT_EQ(CountRows("t", Filter::ValueRegex("2")), kItems);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, ImportResumeTest, testing::Values(1, 4));

@@ -551,8 +551,8 @@ TEST_F(ImportTest, StateOfAnotherImportIsRefused) {
   options.state_path = fixture.directory().Write("state", "{}");
   ExpectError(options, "is not the state of an import");
   fixture.directory().Write(
-      "state",
-      R"({"what":"state of stele import dynamodb, 2","job":"other","start":1,"files":[]})");
+      "state", R"({"what":"state of stele import dynamodb, 2","job":"other","run":"r","start":1,)"
+               R"("files":[]})");
   ExpectError(options, "is the state of another import, other");
   EXPECT_EQ(TableCount(), 0u);
 }
