@@ -56,7 +56,8 @@ class Memtable {
   // The ids of its families in index order, for FamilyList::MapFrom.
   const std::vector<uint32_t>& family_ids() const { return family_ids_; }
 
-  // Returns null if the memtable does not have the row at any sequence. Any thread.
+  // Finds every row of a published commit, and perhaps later ones. Null: there is no such row. Any
+  // thread.
   const RowNode* FindRow(std::string_view row_key) const { return rows_.Find(row_key); }
   // True if it has a row in [start, end), at any sequence; without `end` the range is unbounded.
   // Any thread.

@@ -3,7 +3,7 @@
 //
 // Path:      RowList (row_list.h) adds each new row, and looks here before it searches.
 // Layout:    32 parts, each a table with open addressing that doubles when it is 3/4 full. So an
-//            insert moves at most one part in 32 of the rows. A slot has 19 bits of the hash of a
+//            insert moves the rows of at most one part. A slot has 19 bits of the hash of a
 //            row, and its address. The lowest of these bits choose the slot, so moving a row does
 //            not access it. A search accesses a row only if all 19 bits are equal.
 // Gives up:  if memory is refused, if a row finds no empty slot among 512, if a part outgrows its
@@ -32,7 +32,7 @@ class RowIndex {
   RowIndex(const RowIndex&) = delete;
   RowIndex& operator=(const RowIndex&) = delete;
 
-  // The hash differs between indexes, so that nobody can choose keys whose hashes are equal.
+  // Each index has a random seed, so that keys with equal hashes are hard to choose.
   uint64_t HashOf(std::string_view row_key) const;
   // Returns the row, or nullptr if it was not added; nullopt if the index has given up.
   std::optional<RowNode*> Find(std::string_view row_key, uint64_t hash) const;
@@ -43,7 +43,7 @@ class RowIndex {
   static constexpr size_t kPartBits = 5;
   static constexpr size_t kSlotsMin = 8;
   static constexpr size_t kSlotsMax = size_t{1} << 19;
-  // With hashes that are spread evenly, no row comes near this limit.
+  // With hashes that are spread evenly, the greatest part needs about half of it.
   static constexpr size_t kProbesMax = 512;
 
   using Slot = std::atomic<uint64_t>;  // 0: empty

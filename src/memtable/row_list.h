@@ -1,10 +1,11 @@
 // memtable/row_list.h: the rows of a memtable: a skip list by row key, and an index by hash.
 //
-// The index answers Find, also for rows that do not exist. Everything else searches the list.
+// Find and FindOrInsert first look for the row in the index. The list is searched for new rows and
+// for bounds, and for all rows if the index has given up.
 //
 // Every link stores the first eight bytes of the key of the node that it points to. So a search
-// accesses another node only to continue from it, or if those eight bytes are equal. Nodes and
-// cells have separate arenas, so that the nodes are close together.
+// accesses another node only to continue from it, or if those eight bytes are equal. The nodes and
+// the index share an arena that has no cells, so that the nodes are close together.
 //
 // Invariants:
 //            1. A link is only ever changed to point to a node with a smaller key, and the pointer
@@ -67,7 +68,7 @@ class RowList {
   // Returns the last node before `row_key`. `splice`, if given, receives the last one of each level
   // in use.
   RowNode* Search(std::string_view row_key, RowNode** splice) const;
-  // True if no row is between the row used last and `row_key`.
+  // True if no row is between last_used_ and `row_key`.
   bool BelongsAfterLast(std::string_view row_key) const;
   // Links a new row after splice_, and adds it to the index.
   RowNode* Insert(std::string_view row_key, uint64_t hash, uint64_t sequence);
@@ -81,8 +82,8 @@ class RowList {
   const std::unique_ptr<Head> head_;
   // Relaxed: a reader that sees an old value starts its search on a lower level.
   std::atomic<int> height_{1};
-  // For the inserting thread: the row used last (the head if none), and on each level the last node
-  // that is not after it.
+  // For the inserting thread: the row that was inserted last, or found last by a search (the head
+  // if none), and on each level the last node that is not after it.
   RowNode* last_used_;
   RowNode* splice_[kHeightMax];
   Random random_;
