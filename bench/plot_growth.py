@@ -12,6 +12,8 @@ import pathlib
 import sys
 from xml.sax.saxutils import escape
 
+import summarize_results
+
 OPERATIONS = {"cell": "#1f77b4", "row": "#2ca02c", "scan": "#d62728", "family_scan": "#9467bd", "write": "#ff7f0e"}
 COLUMNS = 3
 WIDTH, HEIGHT = 320, 240  # of a panel
@@ -134,19 +136,13 @@ def picture_of(curves):
             f'<rect width="{width}" height="{height}" fill="white"/>\n' + "\n".join(shapes) + "\n</svg>\n")
 
 
-def to_text(result):
-    fields = [f"  {json.dumps(key)}: {json.dumps(result[key])}" for key in result if key != "rows"]
-    rows = ",\n".join(f"    {json.dumps(row)}" for row in result["rows"])
-    return "{\n" + ",\n".join(fields) + ',\n  "rows": [\n' + rows + "\n  ]\n}\n"
-
-
 def main():
     if len(sys.argv) != 5:
         sys.exit(__doc__)
     title, commit, command, picture = sys.argv[1:]
     try:
         run, curves = read_lines(sys.stdin)
-        result = to_text(result_of(run, curves, title, commit, command))
+        result = summarize_results.to_text(result_of(run, curves, title, commit, command))
         pathlib.Path(picture).write_text(picture_of(curves), encoding="utf-8")
         print(result, end="")
     except (ValueError, KeyError, OSError) as error:

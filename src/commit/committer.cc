@@ -19,7 +19,7 @@ constexpr size_t kGroupBytesMax = size_t{1} << 20;
 // group is not scanned, since the queue's lock is held, and the batch does not join it.
 constexpr size_t kScannedBytesMax = size_t{64} << 10;
 
-// A writer polls this long for its turn. Several commits without a sync take less.
+// A writer polls this long for its turn. Several small commits without a sync take less.
 constexpr std::chrono::microseconds kPolledTime{50};
 
 // The rows that the batches of a group write.

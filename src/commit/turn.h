@@ -3,7 +3,8 @@
 //
 // Why:       a commit takes a few microseconds, and waking a thread takes longer. A waiter that
 //            polls a while is usually still awake when its turn comes.
-// Polling:   the waiter yields the processor, so that it does not keep the giver from running.
+// Polling:   after a microsecond the waiter yields the processor at each poll, so that the giver
+//            can run.
 // Lifetime:  the store in Give is the last access to a turn whose waiter polls. So the waiter may
 //            free the turn as soon as PollFor returns true.
 // Threads:   one waiter, and one call of Give. A mutex of the caller guards Sleep and Give.
@@ -22,7 +23,7 @@ class Turn {
   bool PollFor(std::chrono::nanoseconds time) const;
   // Sleeps until the turn is given. `mutex` is held before and after.
   void Sleep(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
-  // Ends the waiter's wait. `mutex` of Sleep must be held.
+  // Ends the waiter's wait. The mutex of Sleep must be held.
   void Give();
 
  private:

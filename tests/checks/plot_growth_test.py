@@ -12,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(ROOT) / "bench"))
 
 import check_performance
 import plot_growth
+import summarize_results
 
 SVG = "{http://www.w3.org/2000/svg}"
 RUN = json.dumps({"run": "stele_growth", "machine": "two cores"})
@@ -38,7 +39,7 @@ class PlotGrowth(unittest.TestCase):
 
     def test_the_result_can_be_shown(self):
         result = plot_growth.result_of(self.run, self.curves, "Growth", "abc", "stele_growth")
-        self.assertEqual(json.loads(plot_growth.to_text(result)), result)
+        self.assertEqual(json.loads(summarize_results.to_text(result)), result)
         self.assertEqual(sorted(result), sorted(check_performance.FIELDS))
         self.assertIn("| rows of the table | 10 | 1.23 | | 45.7 |", check_performance.render(result))
 

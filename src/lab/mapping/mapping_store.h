@@ -29,7 +29,8 @@ absl::StatusOr<bool> CheckMappingFile(const std::string& path, const Mapping& ma
 // Writes the file. It may exist with the same mapping.
 absl::Status WriteMappingFile(const std::string& path, const Mapping& mapping);
 
-// What was imported into a table: its property dynamodb.import. Sources are compared as texts.
+// The record of the imports into a table: its property dynamodb.import. Sources are compared as
+// texts.
 struct ImportRecord {
   std::string source;        // of the full import that made the table
   std::string changes;       // the incremental export that was applied last, or ""

@@ -70,6 +70,12 @@ class ImportResumeTest : public testing::TestWithParam<size_t> {
     std::filesystem::remove_all(directory_.File("db"));
     OpenDatabase();
   }
+  // The database must be closed.
+  void ReplaceDatabaseBy(const std::string& name) {
+    std::filesystem::remove_all(directory_.File("db"));
+    std::filesystem::rename(directory_.File(name), directory_.File("db"));
+    OpenDatabase();
+  }
   DynamoDbImportOptions OptionsOf(const ExportFixture& input) const {
     return {.paths = {input.path()},
             .table = "t",
@@ -199,9 +205,7 @@ TEST_P(ImportResumeTest, OneStateOfTwoDatabasesIsThatOfTheLast) {
   OpenDatabase();
   EXPECT_FALSE(CloseIn(OptionsOf(input), /*file=*/3).ok());
   EXPECT_EQ(CompletedFiles(), 2);
-  std::filesystem::remove_all(directory_.File("db"));
-  std::filesystem::rename(directory_.File("first"), directory_.File("db"));
-  OpenDatabase();
+  ReplaceDatabaseBy("first");
   EXPECT_TRUE(BeganAgain(Import(OptionsOf(input))));
   EXPECT_EQ(CountRows(), kItems);
 }
@@ -213,9 +217,7 @@ TEST_P(ImportResumeTest, ContinuesFromAnOlderCopyOfTheDatabase) {
   OpenDatabase();
   EXPECT_FALSE(CloseIn(OptionsOf(input), /*file=*/3).ok());
   EXPECT_EQ(CompletedFiles(), 2);
-  std::filesystem::remove_all(directory_.File("db"));
-  std::filesystem::rename(directory_.File("copy"), directory_.File("db"));
-  OpenDatabase();
+  ReplaceDatabaseBy("copy");
   EXPECT_FALSE(BeganAgain(Import(OptionsOf(input))));
   EXPECT_EQ(CountRows(), kItems);
 }

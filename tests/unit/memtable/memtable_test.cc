@@ -368,5 +368,29 @@ TEST(Memtable, RefusedMemoryIsResourceExhausted) {
   EXPECT_GT(refusals, 3);
 }
 
+// A long row key has memory of its own. So the second allocation is that of the index, which gives
+// up. Rows are then found in the list, and none is inserted twice.
+TEST(Memtable, RowsAreFoundWithoutTheirIndex) {
+  Memtable memtable(TestFamilies());
+  const std::string first(2'000, 'm');
+  uint64_t sequence = 1;
+  FailBufferAllocation(2);
+  EXPECT_TRUE(ApplyBatch(&memtable, sequence, BatchOf(first + " a:q @1 = x")).ok());
+  FailBufferAllocation(0);
+  for (const std::string& row_key : {std::string("b"), std::string("z"), first, std::string("b")}) {
+    ++sequence;
+    const std::string batch = BatchOf(fmt::format("{} a:q @{} = x", row_key, sequence));
+    EXPECT_TRUE(ApplyBatch(&memtable, sequence, batch).ok());
+  }
+  EXPECT_EQ(memtable.row_count(), 3u);
+  EXPECT_NE(memtable.FindRow(first), nullptr);
+  EXPECT_EQ(memtable.FindRow("c"), nullptr);
+  auto cursor = memtable.NewCursor(sequence, AllFamilies(memtable));
+  const OwnedRows rows = ReadAll(cursor.get());
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].cells.size(), 2u);
+  EXPECT_EQ(rows[1].cells.size(), 2u);
+}
+
 }  // namespace
 }  // namespace stele::internal
