@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "lab_files.h"
 #include "listing.h"
 #include "location.h"

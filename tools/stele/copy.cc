@@ -15,7 +15,7 @@
 #include "copy_rows.h"
 #include "copy_source.h"
 #include "copy_verify.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "listing.h"
 #include "location.h"
 #include "row_text.h"

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "command.h"
 #include "copy_plan.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "listing.h"
 #include "location.h"
 

@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "key_text.h"
 #include "lab_files.h"
 #include "progress.h"

@@ -9,7 +9,7 @@
 #include "flags.h"
 #include "import_file.h"
 #include "import_source.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "listing.h"
 #include "progress.h"
 

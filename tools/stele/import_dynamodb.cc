@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "lab_files.h"
 #include "location.h"
 #include "model/validate.h"

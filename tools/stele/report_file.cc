@@ -1,7 +1,7 @@
 #include "report_file.h"
 
 #include "base/status.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "lab_files.h"
 
 namespace stele::cli {

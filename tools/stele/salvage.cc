@@ -15,7 +15,7 @@
 #include "copy_plan.h"
 #include "copy_source.h"
 #include "damage.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 
 namespace stele::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "base/status.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "listing.h"
 #include "location.h"
 #include "replaced_file.h"

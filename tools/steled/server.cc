@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "steled/base/errors.h"
 #include "steled/base/log.h"
 #include "steled/descriptor_limit.h"

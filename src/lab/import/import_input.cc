@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "base/status.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "lab/dynamodb/workbench_model.h"
 #include "stele/timestamp.h"
 

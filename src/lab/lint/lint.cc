@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "lab/lint/design_source.h"
 #include "lab/lint/lint_settings.h"
 #include "lab/lint/table_reader.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "lab/design/row_mapping.h"
 #include "lab/import/bad_items.h"
 #include "lab/import/table_writer.h"

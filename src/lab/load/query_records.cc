@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "lab/design/map_fields.h"
 #include "lab/design/row_mapping.h"
 #include "lab/load/query_inputs.h"

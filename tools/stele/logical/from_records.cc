@@ -11,7 +11,7 @@
 #include "compare/logical_trace.h"
 #include "compare/workload.h"
 #include "flags.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "lab/design/map_fields.h"
 #include "lab/design/row_mapping.h"
 #include "lab/load/query_inputs.h"

@@ -10,7 +10,7 @@
 #include "compare/logical_trace.h"
 #include "compare/workload.h"
 #include "flags.h"
-#include "io/output_path.h"
+#include "io/output_file.h"
 #include "lab/design/map_fields.h"
 #include "lab/trace/trace_reader.h"
 #include "listing.h"

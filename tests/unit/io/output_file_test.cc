@@ -1,4 +1,4 @@
-#include "io/output_path.h"
+#include "io/output_file.h"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 namespace stele::internal {
 namespace {
 
-class OutputPathTest : public testing::Test {
+class OutputFileTest : public testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::TempDir() + "/output_path_test";
+    root_ = testing::TempDir() + "/output_file_test";
     std::filesystem::remove_all(root_);
     std::filesystem::create_directories(root_ + "/data/part");
     for (const char* const file : {"/a", "/data/x", "/data/part/y"}) std::ofstream(root_ + file);
@@ -25,7 +25,7 @@ class OutputPathTest : public testing::Test {
   std::string root_;
 };
 
-TEST_F(OutputPathTest, AnInputIsNotReplaced) {
+TEST_F(OutputFileTest, AnInputIsNotReplaced) {
   EXPECT_EQ(Check("/a", "/a").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Check("/data/../a", "/a").code(), absl::StatusCode::kInvalidArgument);
   std::filesystem::create_hard_link(root_ + "/a", root_ + "/hard");
@@ -35,7 +35,7 @@ TEST_F(OutputPathTest, AnInputIsNotReplaced) {
   EXPECT_EQ(Check("/a", "/soft").code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(OutputPathTest, NothingIsWrittenIntoAnInputDirectory) {
+TEST_F(OutputFileTest, NothingIsWrittenIntoAnInputDirectory) {
   for (const char* const output : {"/data/x", "/data/new", "/data/part/y", "/data/part/new/deep",
                                    "/data/./new", "/data/part/../new", "/data"}) {
     EXPECT_EQ(Check(output, "/data").code(), absl::StatusCode::kInvalidArgument) << output;
@@ -43,7 +43,7 @@ TEST_F(OutputPathTest, NothingIsWrittenIntoAnInputDirectory) {
   }
 }
 
-TEST_F(OutputPathTest, LinksIntoAnInputDirectoryAreFollowed) {
+TEST_F(OutputFileTest, LinksIntoAnInputDirectoryAreFollowed) {
   std::filesystem::create_directory_symlink(root_ + "/data", root_ + "/link");
   std::filesystem::create_symlink(root_ + "/data/new", root_ + "/to_new");
   std::filesystem::create_symlink(root_ + "/a", root_ + "/data/to_a");
@@ -54,12 +54,12 @@ TEST_F(OutputPathTest, LinksIntoAnInputDirectoryAreFollowed) {
   EXPECT_EQ(Check("/data/to_a", "/data").code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(OutputPathTest, ADirectoryThatIsCreatedLaterCounts) {
+TEST_F(OutputFileTest, ADirectoryThatIsCreatedLaterCounts) {
   EXPECT_EQ(Check("/db/CURRENT", "/db").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Check("/db/CURRENT", "/db/").code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(OutputPathTest, OtherFilesAreAllowed) {
+TEST_F(OutputFileTest, OtherFilesAreAllowed) {
   for (const char* const output : {"/b", "/new/b", "/data2", "/datax/y"})
     EXPECT_TRUE(Check(output, "/data").ok()) << output;
   EXPECT_TRUE(Check("/data/new", "/a").ok());

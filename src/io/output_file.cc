@@ -1,4 +1,4 @@
-#include "io/output_path.h"
+#include "io/output_file.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// io/output_path.h: keeps an output from replacing a file that is read.
+// io/output_file.h: keeps an output from replacing a file that is read.
 //
 // Threads:   pure functions, which read the file system.
 #pragma once
