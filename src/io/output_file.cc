@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/status.h"
+#include "io/file_names.h"
 
 namespace stele::internal {
 namespace {
@@ -59,6 +60,12 @@ absl::Status CheckReplaces(const std::string& output, const std::string& input) 
                          Printable(output, kShownBytesMax), Printable(input, kShownBytesMax));
 }
 
+absl::Status WriteNewFile(FileSystem* file_system, const std::string& path, std::string_view text) {
+  STELE_ASSIGN_OR_RETURN(const auto file, file_system->Open(path, OpenMode::kCreate));
+  STELE_RETURN_IF_ERROR(file->Write(0, text));
+  return file->Sync();
+}
+
 }  // namespace
 
 absl::Status CheckOutputsAreNotInputs(const std::vector<std::string>& outputs,
@@ -70,6 +77,19 @@ absl::Status CheckOutputsAreNotInputs(const std::vector<std::string>& outputs,
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status ReplaceFileDurably(FileSystem* file_system, const std::string& path,
+                                std::string_view text) {
+  const std::string new_path = path + ".new";
+  // A killed process may have left this file.
+  const absl::Status removed = file_system->Remove(new_path);
+  if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
+  absl::Status status = WriteNewFile(file_system, new_path, text);
+  if (status.ok()) status = file_system->Rename(new_path, path);
+  if (status.ok()) return file_system->SyncDirectory(ParentDirectory(path));
+  file_system->Remove(new_path).IgnoreError();
+  return status;
 }
 
 }  // namespace stele::internal

@@ -1,12 +1,15 @@
-// io/output_file.h: keeps an output from replacing a file that is read.
+// io/output_file.h: keeps an output from replacing a file that is read, and replaces a file
+// atomically.
 //
-// Threads:   pure functions, which read the file system.
+// Threads:   safe for different files.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "io/file_system.h"
 
 namespace stele::internal {
 
@@ -15,5 +18,10 @@ namespace stele::internal {
 // input that is "" is ignored.
 absl::Status CheckOutputsAreNotInputs(const std::vector<std::string>& outputs,
                                       const std::vector<std::string>& inputs);
+
+// Writes `text` to `path`. After a crash the file has its old contents or all of `text`, and after
+// this function returned OK it has `text`. Uses the file `path`.new, and removes it on failure.
+absl::Status ReplaceFileDurably(FileSystem* file_system, const std::string& path,
+                                std::string_view text);
 
 }  // namespace stele::internal

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "io/file_names.h"
 #include "io/file_system.h"
+#include "io/output_file.h"
 #include "row_text.h"
 #include "session.h"
 
@@ -95,18 +96,6 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return text;
 }
 
-absl::Status ReplaceMarksFile(const std::string& path, std::string_view text) {
-  internal::FileSystem* const files = internal::PosixFileSystem();
-  const std::string beside = path + ".new";
-  // A killed run may have left this file.
-  const absl::Status removed = files->Remove(beside);
-  if (!removed.ok() && removed.code() != absl::StatusCode::kNotFound) return removed;
-  STELE_ASSIGN_OR_RETURN(const auto file, files->Open(beside, internal::OpenMode::kCreate));
-  STELE_RETURN_IF_ERROR(file->Write(0, text));
-  STELE_RETURN_IF_ERROR(file->Sync());
-  return files->Rename(beside, path);
-}
-
 }  // namespace
 
 CopyCounts TableMark::Sum() const {
@@ -192,9 +181,10 @@ absl::Status CopyMarks::WriteLocked() const {
                               {"destination", table.destination},
                               {"parts", std::move(parts)}});
   }
-  return Within(
-      "writing the mark of the copy",
-      ReplaceMarksFile(path_, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
+  return Within("writing the mark of the copy",
+                internal::ReplaceFileDurably(
+                    internal::PosixFileSystem(), path_,
+                    json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
 }
 
 }  // namespace stele::cli

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "io/file_names.h"
 #include "io/file_system.h"
+#include "io/output_file.h"
 #include "lab/dynamodb/json_document.h"
 #include "lab/mapping/lab_json.h"
 #include "lab/values/base64.h"
@@ -100,15 +101,7 @@ absl::Status ImportState::Write() const {
     AppendJson(file, &text);
   }
   text += "]}\n";
-  FileSystem* const file_system = PosixFileSystem();
-  const std::string beside = path_ + ".new";
-  // A killed run may have left this file.
-  const absl::Status removed = file_system->Remove(beside);
-  if (!removed.ok() && removed.code() != absl::StatusCode::kNotFound) return removed;
-  STELE_ASSIGN_OR_RETURN(const auto file, file_system->Open(beside, OpenMode::kCreate));
-  STELE_RETURN_IF_ERROR(file->Write(0, text));
-  STELE_RETURN_IF_ERROR(file->Sync());
-  return file_system->Rename(beside, path_);
+  return ReplaceFileDurably(PosixFileSystem(), path_, text);
 }
 
 absl::Status ImportState::Remove() const {

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "io/file_system.h"
+#include "io/output_file.h"
 #include "lab/dynamodb/json_document.h"
 #include "lab/mapping/lab_json.h"
 #include "lab/values/time_text.h"
@@ -85,9 +86,7 @@ absl::StatusOr<bool> CheckMappingFile(const std::string& path, const Mapping& ma
 absl::Status WriteMappingFile(const std::string& path, const Mapping& mapping) {
   STELE_ASSIGN_OR_RETURN(const bool exists, CheckMappingFile(path, mapping));
   if (exists) return absl::OkStatus();
-  STELE_ASSIGN_OR_RETURN(const auto file, PosixFileSystem()->Open(path, OpenMode::kCreate));
-  STELE_RETURN_IF_ERROR(file->Write(0, mapping.ToJson()));
-  return file->Sync();
+  return ReplaceFileDurably(PosixFileSystem(), path, mapping.ToJson());
 }
 
 std::string ImportRecord::ToJson() const {

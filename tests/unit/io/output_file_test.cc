@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "io/file_system.h"
+#include "support/crash_fs/crash_file_system.h"
+
 namespace stele::internal {
 namespace {
 
@@ -64,6 +67,58 @@ TEST_F(OutputFileTest, OtherFilesAreAllowed) {
     EXPECT_TRUE(Check(output, "/data").ok()) << output;
   EXPECT_TRUE(Check("/data/new", "/a").ok());
   EXPECT_TRUE(CheckOutputsAreNotInputs({"/dev/null", "/dev/stdout"}, {root_ + "/data"}).ok());
+}
+
+constexpr char kReplaced[] = "/d/state";
+
+// Returns the text of the replaced file, or "none" if there is no such file.
+std::string ReplacedText(FileSystem* files) {
+  const auto file = files->Open(kReplaced, OpenMode::kRead);
+  if (!file.ok()) return "none";
+  std::string text(100, '\0');
+  const absl::StatusOr<size_t> read = (*file)->Read(0, text.size(), text.data());
+  EXPECT_TRUE(read.ok());
+  text.resize(read.value_or(0));
+  return text;
+}
+
+// Crashes at call `call`, if there are that many, and checks what the file can have afterwards.
+// Returns whether it crashed.
+bool ReplaceAndCrash(uint64_t call) {
+  CrashFileSystem files;
+  EXPECT_TRUE(files.CreateDirectory("/d").ok());
+  EXPECT_TRUE(files.SyncDirectory("/").ok());
+  EXPECT_TRUE(ReplaceFileDurably(&files, kReplaced, "old").ok());
+  files.SetCrashAtCall(files.calls() + call);
+  const bool is_replaced = ReplaceFileDurably(&files, kReplaced, "new text").ok();
+  for (uint64_t seed = 0; seed < 32; ++seed) {
+    const auto image =
+        files.Crash(seed < 16 ? CrashPolicy::PowerLoss() : CrashPolicy::Random(seed), seed);
+    const std::string text = ReplacedText(image.get());
+    EXPECT_TRUE(text == "new text" || (text == "old" && !is_replaced)) << call << ": " << text;
+    // A leftover of the crash does not harm the next one.
+    EXPECT_TRUE(ReplaceFileDurably(image.get(), kReplaced, "last").ok());
+    EXPECT_EQ(ReplacedText(image.get()), "last");
+  }
+  return files.crashed();
+}
+
+TEST(ReplaceFileTest, ACrashLeavesTheOldOrTheNewText) {
+  uint64_t call = 1;
+  while (ReplaceAndCrash(call)) ++call;
+  EXPECT_GT(call, 4u);
+}
+
+TEST(ReplaceFileTest, AFailureLeavesTheOldTextAndNoOtherFile) {
+  for (const CallKind kind : {CallKind::kWrite, CallKind::kSync, CallKind::kRename}) {
+    CrashFileSystem files;
+    ASSERT_TRUE(files.CreateDirectory("/d").ok());
+    ASSERT_TRUE(ReplaceFileDurably(&files, kReplaced, "old").ok());
+    files.FailKind(kind, 1, {.error_number = ENOSPC});
+    EXPECT_FALSE(ReplaceFileDurably(&files, kReplaced, "new text").ok());
+    EXPECT_EQ(ReplacedText(&files), "old");
+    EXPECT_EQ(files.List("/d")->size(), 1u);
+  }
 }
 
 }  // namespace
