@@ -61,6 +61,9 @@ struct Committer::Waiter {
   absl::Status status;
   bool done = false;
   Turn turn;  // given when done, or when it is at the head of the queue
+
+  // A write that is not synced. It takes a few microseconds.
+  bool is_short() const { return section == nullptr && !request.sync; }
 };
 
 Committer::Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, Limits limits)
@@ -99,6 +102,7 @@ bool Committer::RunExclusiveIfIdle(const std::function<absl::Status()>& section)
 
 void Committer::Enqueue(Waiter* waiter) {
   bool is_first = false;
+  bool polls = false;
   {
     MutexLock lock(mutex_);
     if (closed_) {
@@ -106,15 +110,15 @@ void Committer::Enqueue(Waiter* waiter) {
       return;
     }
     is_first = queue_.empty();
+    polls = !is_first && waiter->is_short() && queue_.front()->is_short();
     queue_.push_back(waiter);
   }
-  if (!is_first) AwaitTurn(waiter);
+  if (!is_first) AwaitTurn(waiter, polls);
   if (!waiter->done) Lead(waiter);
 }
 
-void Committer::AwaitTurn(Waiter* waiter) {
-  const bool is_short = waiter->section == nullptr && !waiter->request.sync;
-  if (is_short && waiter->turn.PollFor(kPolledTime)) return;
+void Committer::AwaitTurn(Waiter* waiter, bool polls) {
+  if (polls && waiter->turn.PollFor(kPolledTime)) return;
   MutexLock lock(mutex_);
   waiter->turn.Sleep(mutex_);
 }

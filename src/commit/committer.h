@@ -128,7 +128,8 @@ class Committer {
   struct Waiter;
   void NoteAppend(const absl::Status& status);
   void Enqueue(Waiter* waiter);
-  void AwaitTurn(Waiter* waiter);
+  // `polls`: polls a while before it sleeps.
+  void AwaitTurn(Waiter* waiter, bool polls);
   void Lead(Waiter* leader);
   std::vector<Waiter*> TakeGroup(Waiter* leader);
   void CommitGroup(const std::vector<Waiter*>& group);
