@@ -198,7 +198,9 @@ class ImportRun {
                            changed_table_.has_value() ? CheckChanges() : CheckTables());
     if (is_imported)
       AddNote("already-imported", "info",
-              "the table has all of this input already; nothing was written", "", &report_);
+              "this input was imported into the table before, so nothing was written: to import it "
+              "again, delete the table",
+              "", &report_);
     return is_imported;
   }
 
@@ -447,8 +449,11 @@ class ImportRun {
   // The completed files count only if the tables still have what they wrote. They have not if the
   // database or a table was deleted, or replaced by another one.
   absl::Status CheckCompletedFiles(TableWriter& writer, ImportState* state) {
+    // The database may be an older copy, whose record counts fewer files.
+    if (writes_record() && found_.run == state->run && found_.files < state->files.size())
+      state->files.resize(found_.files);
     if (state->files.empty()) return absl::OkStatus();
-    STELE_ASSIGN_OR_RETURN(const bool is_valid, AreFilesInTables(writer, state));
+    STELE_ASSIGN_OR_RETURN(const bool is_valid, AreFilesInTables(writer, *state));
     if (is_valid) return absl::OkStatus();
     state->files.clear();
     state->run = NewRun();
@@ -458,17 +463,12 @@ class ImportRun {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<bool> AreFilesInTables(TableWriter& writer, ImportState* state) const {
+  absl::StatusOr<bool> AreFilesInTables(TableWriter& writer, const ImportState& state) const {
     if (!tables_exist_) return false;
-    if (writes_record()) {
-      if (found_.run != state->run) return false;
-      // The database may be an older copy.
-      if (state->files.size() > found_.files) state->files.resize(found_.files);
-      return changed_table_.has_value() ? found_.changes == source_ : HasKnownRows(writer, *state);
-    }
+    if (writes_record() && found_.run != state.run) return false;
     // A row of a changed table may be that of the full import.
-    if (changed_table_.has_value()) return false;
-    return HasKnownRows(writer, *state);
+    if (changed_table_.has_value()) return writes_record() && found_.changes == source_;
+    return HasKnownRows(writer, state);
   }
 
   // With a record, one known row of each table is enough: others may have been deleted or have

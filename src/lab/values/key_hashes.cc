@@ -12,6 +12,7 @@
 namespace stele::internal::lab {
 namespace {
 
+constexpr size_t kEntriesAtFirst = 1024;
 constexpr char kFileName[] = "the temporary file of hashes";
 
 }  // namespace
@@ -79,6 +80,11 @@ void KeyHashes::Clear() {
 
 absl::Status KeyHashes::Add(std::string_view key, uint64_t position, std::string_view value) {
   if (entries_.size() >= std::max<size_t>(1, entries_max_)) STELE_RETURN_IF_ERROR(Spill());
+  // push_back would double the capacity, also beyond `entries_max_`.
+  if (entries_.size() == entries_.capacity()) {
+    entries_.reserve(std::min(std::max<size_t>(1, entries_max_),
+                              std::max(kEntriesAtFirst, 2 * entries_.size())));
+  }
   const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
   entries_.push_back({.high = hash.high64,
                       .low = hash.low64,
