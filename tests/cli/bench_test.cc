@@ -1,4 +1,5 @@
 // Tests the verb bench: its flags, its table, and its output on a directory and in memory.
+#ifdef STELE_HAS_LAB
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -197,3 +198,4 @@ TEST_F(BenchTest, OutputsAreCheckedBeforeTheRun) {
 
 }  // namespace
 }  // namespace stele
+#endif  // STELE_HAS_LAB

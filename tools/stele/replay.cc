@@ -29,7 +29,8 @@ absl::Status WriteHistograms(const ReplayOptions& options, const ReplayResult& r
   if (!options.hgrm_path.empty())
     STELE_RETURN_IF_ERROR(ReplaceFile(options.hgrm_path, result.Sum().latencies.PercentileText()));
   if (options.hlog_path.empty()) return absl::OkStatus();
-  return ReplaceFile(options.hlog_path, IntervalLog::Head() + result.intervals.Lines(""));
+  return ReplaceFile(options.hlog_path,
+                     internal::lab::IntervalLog::Head() + result.intervals.Lines(""));
 }
 
 }  // namespace

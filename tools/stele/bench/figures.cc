@@ -38,7 +38,7 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-nlohmann::ordered_json HistogramJson(const LatencyHistogram& histogram) {
+nlohmann::ordered_json HistogramJson(const lab::LatencyHistogram& histogram) {
   return {{"count", histogram.count()},
           {"min", Micros(histogram.Min())},
           {"max", Micros(histogram.Max())},
@@ -53,9 +53,9 @@ nlohmann::ordered_json HistogramJson(const LatencyHistogram& histogram) {
           {"histogram", histogram.Encoded()}};
 }
 
-nlohmann::ordered_json PointsJson(const LatencyHistogram& histogram) {
+nlohmann::ordered_json PointsJson(const lab::LatencyHistogram& histogram) {
   nlohmann::ordered_json points = nlohmann::ordered_json::array();
-  for (const PercentilePoint& point : histogram.PercentilePoints())
+  for (const lab::PercentilePoint& point : histogram.PercentilePoints())
     points.push_back({point.percentile, Micros(point.nanos)});
   return points;
 }

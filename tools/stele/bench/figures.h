@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "bench/histogram.h"
+#include "stele/lab/histogram.h"
 
 namespace stele::cli {
 
@@ -22,12 +22,12 @@ double Rounded(double number);
 double RoundedMicros(double nanos);
 double Micros(uint64_t nanos);
 // The curve of the percentiles: a list of [percentile, microseconds].
-nlohmann::ordered_json PointsJson(const LatencyHistogram& histogram);
+nlohmann::ordered_json PointsJson(const lab::LatencyHistogram& histogram);
 // The CPU time of this process, in seconds.
 double CpuSeconds();
 
 // Count, extremes, mean, percentiles, and the encoded histogram.
-nlohmann::ordered_json HistogramJson(const LatencyHistogram& histogram);
+nlohmann::ordered_json HistogramJson(const lab::LatencyHistogram& histogram);
 
 // "2 threads, Linux 6.1.0 x86_64"
 std::string Machine();

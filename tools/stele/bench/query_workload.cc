@@ -11,15 +11,10 @@
 #include "progress.h"
 #include "row_text.h"
 #include "session.h"
-#ifdef STELE_HAS_LAB
 #include "stele/lab/design.h"
 #include "stele/lab/load.h"
-#endif
 
 namespace stele::cli {
-
-#ifdef STELE_HAS_LAB
-
 namespace {
 
 using lab::ReadRequest;
@@ -174,14 +169,5 @@ absl::StatusOr<QueryWorkloads> LoadQueries(const BenchOptions& options, const st
   }
   return loaded;
 }
-
-#else
-
-absl::StatusOr<QueryWorkloads> LoadQueries(const BenchOptions& /*options*/,
-                                           const std::string& /*output*/) {
-  return WithoutLab("bench --design");
-}
-
-#endif
 
 }  // namespace stele::cli

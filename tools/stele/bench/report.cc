@@ -146,7 +146,7 @@ uint64_t ErrorCount(const BenchResult& result) {
 }
 
 std::string FiguresLine(const BenchResult& result, std::optional<uint64_t> disk_bytes) {
-  const LatencyHistogram& latencies = result.latencies;
+  const lab::LatencyHistogram& latencies = result.latencies;
   return fmt::format(
       "{},{},{:.3f},{:.1f},{:.1f},{:.1f},{:.1f},{},{},{},{},{},{:.1f},{},{:.3f},{}\n",
       CsvCell(result.workload->name), result.counts.operations, SecondsOf(result.time),
@@ -183,7 +183,7 @@ std::string TextHeader(const BenchOptions& options, const std::string& location,
 std::string TextLine(const BenchOptions& options, const BenchResult& result,
                      std::optional<uint64_t> disk_bytes) {
   const BenchCounts& counts = result.counts;
-  const LatencyHistogram& latencies = result.latencies;
+  const lab::LatencyHistogram& latencies = result.latencies;
   std::string text = fmt::format(
       "{:<16} {:>10} {:>9.0f} {:>10.0f} {:>10.0f} {:>7.1f} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8.1f} "
       "{:>6.1f}\n",
@@ -248,7 +248,7 @@ absl::Status WritePercentiles(const BenchOptions& options, const BenchResult& re
 
 absl::Status WriteIntervals(const BenchOptions& options, std::span<const BenchResult> results) {
   if (options.hlog_path.empty()) return absl::OkStatus();
-  std::string text = IntervalLog::Head();
+  std::string text = internal::lab::IntervalLog::Head();
   for (const BenchResult& result : results)
     text += result.intervals.Lines(PlainName(result.workload->name) + ".");
   return ReplaceFile(options.hlog_path, text);

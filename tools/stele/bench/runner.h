@@ -14,9 +14,9 @@
 
 #include "absl/status/statusor.h"
 #include "bench/counts.h"
-#include "bench/histogram.h"
-#include "bench/interval_log.h"
 #include "bench/options.h"
+#include "lab/measure/interval_log.h"
+#include "stele/lab/histogram.h"
 #include "stele/stele.h"
 
 namespace stele::cli {
@@ -26,11 +26,11 @@ struct BenchResult {
   std::chrono::nanoseconds time{0};  // without the warm-up
   double cpu_seconds = 0;            // of this process, during `time`
   BenchCounts counts;
-  LatencyHistogram latencies;              // from the time at which an operation was due
-  LatencyHistogram service_times;          // of the calls alone; the same in a closed loop
+  lab::LatencyHistogram latencies;         // from the time at which an operation was due
+  lab::LatencyHistogram service_times;     // of the calls alone; the same in a closed loop
   std::map<std::string, uint64_t> errors;  // by the name of the code
   std::string first_error;
-  IntervalLog intervals;  // if options.hlog_path is set
+  internal::lab::IntervalLog intervals;  // if options.hlog_path is set
 };
 
 // Runs the workload. Errors of operations are counted and do not end it. Errors: ResourceExhausted

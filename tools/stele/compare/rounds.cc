@@ -42,7 +42,7 @@ class RoundThread {
   }
 
   const absl::Status& status() const { return status_; }
-  const std::vector<LatencyHistogram>& latencies() const { return latencies_; }
+  const std::vector<lab::LatencyHistogram>& latencies() const { return latencies_; }
   uint64_t late() const { return late_; }
 
  private:
@@ -67,7 +67,7 @@ class RoundThread {
   const uint64_t thread_;
   const uint64_t threads_;
   absl::Status status_;
-  std::vector<LatencyHistogram> latencies_;  // by query
+  std::vector<lab::LatencyHistogram> latencies_;  // by query
   uint64_t late_ = 0;
 };
 
@@ -110,7 +110,7 @@ absl::StatusOr<RoundResult> RunRound(const ComparedDesign& design, const Compare
     round.late += part.late();
   }
   for (size_t query = 0; query < workload.queries.size(); ++query) {
-    LatencyHistogram sum;
+    lab::LatencyHistogram sum;
     for (const RoundThread& part : parts) sum.Add(part.latencies()[query]);
     round.latencies.push_back({.p50 = sum.ValueAtPercentile(50), .p99 = sum.ValueAtPercentile(99)});
     figures->queries[query].all_rounds.Add(sum);

@@ -14,11 +14,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "bench/histogram.h"
 #include "compare/compared_design.h"
 #include "compare/figure_table.h"
 #include "compare/options.h"
 #include "compare/workload.h"
+#include "stele/lab/histogram.h"
 
 namespace stele::cli {
 
@@ -26,7 +26,7 @@ namespace stele::cli {
 struct LatencyFigures {
   Measured p50;
   Measured p99;
-  LatencyHistogram all_rounds;
+  lab::LatencyHistogram all_rounds;
 };
 
 struct TimedFigures {

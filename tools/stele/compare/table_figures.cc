@@ -1,12 +1,12 @@
 #include "compare/table_figures.h"
 
 #include "base/status.h"
-#include "bench/histogram.h"
+#include "stele/lab/histogram.h"
 
 namespace stele::cli {
 
 absl::Status CountRows(const Table& table, TableFigures* figures) {
-  LatencyHistogram cells_per_row;  // of counts instead of nanoseconds
+  lab::LatencyHistogram cells_per_row;  // of counts instead of nanoseconds
   uint64_t row_cells = 0;
   uint64_t row_bytes = 0;
   RowReader reader = table.ReadRows();

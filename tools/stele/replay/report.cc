@@ -17,7 +17,7 @@ constexpr std::string_view kAllOperations = "all";
 constexpr size_t kNameWidthMin = 6;
 
 ReplayLine LineOf(std::string_view name, const ReplayPart& part, std::chrono::nanoseconds time) {
-  const LatencyHistogram& latencies = part.latencies;
+  const lab::LatencyHistogram& latencies = part.latencies;
   const auto whole = [&](uint64_t count) { return fmt::format("{:.0f}", PerSecond(count, time)); };
   const auto percentile = [&](double of) {
     return fmt::format("{}", Micros(latencies.ValueAtPercentile(of)));

@@ -19,18 +19,18 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "bench/counts.h"
-#include "bench/histogram.h"
-#include "bench/interval_log.h"
+#include "lab/measure/interval_log.h"
 #include "replay/options.h"
 #include "replay/replay_operation.h"
+#include "stele/lab/histogram.h"
 
 namespace stele::cli {
 
 // The operations of one kind.
 struct ReplayPart {
   BenchCounts counts;
-  LatencyHistogram latencies;      // from the time at which an operation was due
-  LatencyHistogram service_times;  // of the calls alone; the same in a closed loop
+  lab::LatencyHistogram latencies;      // from the time at which an operation was due
+  lab::LatencyHistogram service_times;  // of the calls alone; the same in a closed loop
 };
 
 struct ReplayResult {
@@ -46,7 +46,7 @@ struct ReplayResult {
   std::map<std::string_view, uint64_t> skipped;  // by the reason
   uint64_t skipped_lines = 0;                    // wrong lines of the trace
   absl::Status end;                              // the error of the trace that ended the replay
-  IntervalLog intervals;                         // if options.hlog_path is set
+  internal::lab::IntervalLog intervals;          // if options.hlog_path is set
 
   ReplayPart Sum() const;
 };

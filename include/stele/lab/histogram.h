@@ -1,16 +1,20 @@
-// tools/stele/bench/histogram.h: a latency histogram with HdrHistogram's layout and formats.
+// stele/lab/histogram.h: a histogram of latencies with HdrHistogram's layout and formats. Requires
+// the library stele::lab.
 //
-// Values are nanoseconds from 1 to an hour, with 3 significant digits. Larger values count as an
-// hour.
-// Threads:   Thread-compatible.
-// Source:    HdrHistogram, V2 encoding; HdrHistogram.NET's and Java's percentile output.
+// stele/stele.h does not include this header. Values are nanoseconds, with 3 significant digits. 0
+// counts as 1, and values above an hour as an hour.
+// Threads:   thread-compatible.
+// Memory:    261 KiB each. A moved-from histogram can only be assigned or destroyed.
+// Source:    HdrHistogram: its V2 encoding, and the percentile output of its tools.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace stele::cli {
+namespace stele {
+inline namespace v0 {
+namespace lab {
 
 // At least `percentile` percent of the values are at most `nanos`.
 struct PercentilePoint {
@@ -30,8 +34,8 @@ class LatencyHistogram {
 
   uint64_t count() const { return count_; }
   uint64_t overflow_count() const { return overflow_count_; }  // values above an hour
-  // These return 0 if there are no values. As in HdrHistogram, the result is the largest value of
-  // the bucket; min and max are those of the buckets of recorded values.
+  // Without values, these return 0. As in HdrHistogram, the result is the largest value of the
+  // bucket, and Min() is the smallest one. `percentile` is from 0 to 100.
   uint64_t ValueAtPercentile(double percentile) const;
   uint64_t Min() const;
   uint64_t Max() const;
@@ -54,4 +58,6 @@ class LatencyHistogram {
   uint64_t overflow_count_ = 0;
 };
 
-}  // namespace stele::cli
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

@@ -1,7 +1,7 @@
-// tools/stele/bench/interval_log.h: the latencies of each second of a run, for --hlog.
+// measure/interval_log.h: the latencies of each second of a run.
 //
 // Format:    HdrHistogram's interval log, version 1.3: one line per tag and second.
-// Threads:   Thread-compatible. Each thread of a run has its own; Add merges them.
+// Threads:   thread-compatible. Each thread of a run has its own; Add merges them.
 // Source:    HdrHistogram's HistogramLogWriter.
 #pragma once
 
@@ -12,9 +12,9 @@
 #include <string_view>
 #include <utility>
 
-#include "bench/histogram.h"
+#include "stele/lab/histogram.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 
 class IntervalLog {
  public:
@@ -28,7 +28,7 @@ class IntervalLog {
   std::string Lines(std::string_view prefix) const;
 
  private:
-  std::map<std::pair<int64_t, std::string_view>, LatencyHistogram> seconds_;
+  std::map<std::pair<int64_t, std::string_view>, stele::lab::LatencyHistogram> seconds_;
 };
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

@@ -1,4 +1,4 @@
-#include "bench/histogram.h"
+#include "stele/lab/histogram.h"
 
 #include <zlib.h>
 
@@ -10,7 +10,9 @@
 #include "absl/strings/escaping.h"
 #include "fmt/format.h"
 
-namespace stele::cli {
+namespace stele {
+inline namespace v0 {
+namespace lab {
 namespace {
 
 // 3 significant digits need 2,048 sub-buckets (twice the next power of two above 1,000).
@@ -97,7 +99,8 @@ void LatencyHistogram::Clear() {
 
 uint64_t LatencyHistogram::ValueAtPercentile(double percentile) const {
   if (count_ == 0) return 0;
-  const double wanted = std::ceil(percentile / 100 * static_cast<double>(count_));
+  const double share = percentile > 0 ? std::min(percentile, 100.0) / 100 : 0;  // NaN counts as 0
+  const double wanted = std::ceil(share * static_cast<double>(count_));
   const uint64_t rank = std::max<uint64_t>(1, static_cast<uint64_t>(wanted));
   uint64_t seen = 0;
   for (size_t i = 0; i < counts_.size(); ++i) {
@@ -217,4 +220,6 @@ std::string LatencyHistogram::PercentileText() const {
   return text;
 }
 
-}  // namespace stele::cli
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

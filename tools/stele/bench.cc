@@ -1,17 +1,22 @@
-// tools/stele/bench/bench.cc: the verb bench: measures standard workloads, and the queries of a
+// tools/stele/bench.cc: the verb bench: measures standard workloads, and the queries of a
 // design, on any location.
 #include "base/status.h"
+#include "command.h"
+#include "key_bytes.h"
+#include "lab_files.h"
+#include "location.h"
+#ifdef STELE_HAS_LAB
 #include "bench/options.h"
 #include "bench/query_workload.h"
 #include "bench/report.h"
 #include "bench/runner.h"
 #include "bench/table.h"
-#include "command.h"
-#include "key_bytes.h"
-#include "lab_files.h"
-#include "location.h"
+#endif
 
 namespace stele::cli {
+
+#ifdef STELE_HAS_LAB
+
 namespace {
 
 // The operations of a query choose among its records, not among the rows of a table of bench.
@@ -110,5 +115,13 @@ absl::Status RunBench(Session& session, const std::vector<std::string>& args) {
   const absl::Status deleted = database.DeleteTable(options.table);
   return ran.ok() ? deleted : ran;
 }
+
+#else
+
+absl::Status RunBench(Session& /*session*/, const std::vector<std::string>& /*args*/) {
+  return WithoutLab("bench");
+}
+
+#endif
 
 }  // namespace stele::cli

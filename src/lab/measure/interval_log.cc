@@ -1,8 +1,8 @@
-#include "bench/interval_log.h"
+#include "lab/measure/interval_log.h"
 
 #include "fmt/format.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
 
 constexpr double kNanosInMilli = 1e6;
@@ -43,4 +43,4 @@ std::string IntervalLog::Lines(std::string_view prefix) const {
   return text;
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab
