@@ -15,6 +15,7 @@ namespace {
 
 // The type of a payload without contents. It marks errors that lack file descriptors and not space.
 constexpr absl::string_view kLacksDescriptors = "stele/lacks-descriptors";
+constexpr absl::string_view kFoundNoSpace = "stele/found-no-space";
 
 absl::StatusCode CodeOf(int error_number) {
   switch (error_number) {
@@ -63,11 +64,17 @@ absl::Status ErrnoStatus(std::string_view call, std::string_view path, int error
       fmt::format("{} {}: {}{}", call, WithoutControls(path), std::strerror(error_number), advice));
   if (error_number == EMFILE || error_number == ENFILE)
     status.SetPayload(kLacksDescriptors, absl::Cord());
+  if (error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG)
+    status.SetPayload(kFoundNoSpace, absl::Cord());
   return status;
 }
 
 bool LacksSpace(const absl::Status& status) {
   return absl::IsResourceExhausted(status) && !status.GetPayload(kLacksDescriptors).has_value();
+}
+
+bool FoundNoSpace(const absl::Status& status) {
+  return status.GetPayload(kFoundNoSpace).has_value();
 }
 
 absl::Status WithContext(const absl::Status& status, std::string_view context) {

@@ -62,6 +62,8 @@ absl::Status DataLoss(std::string_view file, uint64_t offset, std::string_view w
 absl::Status ErrnoStatus(std::string_view call, std::string_view path, int error_number);
 // True for ResourceExhausted, except for missing file descriptors: then free disk space may help.
 bool LacksSpace(const absl::Status& status);
+// True if a call of the system failed because of the disk, a quota or a limit of file sizes.
+bool FoundNoSpace(const absl::Status& status);
 
 // Returns `status` with "CONTEXT: " before its message; its payloads are kept.
 absl::Status WithContext(const absl::Status& status, std::string_view context);

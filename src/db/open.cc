@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -158,6 +159,14 @@ void FreeSpaceForOpen(Storage& storage, uint64_t manifest_bytes) {
   storage.gate.MakeRoom();
 }
 
+// Runs a step that writes. If there is no space for it although the disk has space, because a quota
+// is used up, releases the reserve and runs the step again.
+absl::Status RunWithReserve(Storage& storage, const std::function<absl::Status()>& step) {
+  absl::Status status = step();
+  if (FoundNoSpace(status) && storage.gate.MakeRoom()) status = step();
+  return status;
+}
+
 // From here on the directory is changed: a torn end of the manifest and leftover files are removed,
 // and the log is prepared for writing.
 absl::Status PrepareForWriting(Storage& storage, const LogReadOptions& log_options,
@@ -183,8 +192,10 @@ absl::Status PrepareForWriting(Storage& storage, const LogReadOptions& log_optio
     return number >= storage.directory.next_file_number();
   });
   STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, tail));
-  STELE_ASSIGN_OR_RETURN(storage.log, CommitLog::Start(LogOptions(storage), tail));
-  return absl::OkStatus();
+  return RunWithReserve(storage, [&]() -> absl::Status {
+    STELE_ASSIGN_OR_RETURN(storage.log, CommitLog::Start(LogOptions(storage), tail));
+    return absl::OkStatus();
+  });
 }
 
 // Reads everything before anything is changed, so that a database that is corrupt or incomplete
@@ -233,7 +244,9 @@ absl::Status RecordFileNumber(Storage& storage) {
   const uint64_t recorded = storage.manifest->version()->next_file_number;
   if (storage.directory.next_file_number() < recorded + kRecordedFileNumberGap)
     return absl::OkStatus();
-  return storage.installer->Install([](const Version&) { return Edit{}; }, std::nullopt);
+  return RunWithReserve(storage, [&storage] {
+    return storage.installer->Install([](const Version&) { return Edit{}; }, std::nullopt);
+  });
 }
 
 // Creates the directory if it is missing and may be created, and returns a file system that holds

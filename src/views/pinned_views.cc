@@ -87,7 +87,8 @@ uint64_t PinnedViews::ChargedBytes() const {
   const uint64_t free_bytes_now = free_bytes();
   if (bytes <= free_bytes_now) return 0;
   const uint64_t charged = bytes - free_bytes_now;
-  return NextLocked() != nullptr ? charged : std::min(charged, stuck_bytes_max_);
+  return NextLocked() != nullptr ? charged
+                                 : std::min(charged, memory_tracker_.PortionOf(stuck_bytes_max_));
 }
 
 bool PinnedViews::SpillIsDue() const {

@@ -51,7 +51,10 @@ absl::StatusOr<BlankSegment> SpareSegments::ReserveBetween(uint64_t file_bytes_m
 
 absl::StatusOr<BlankSegment> SpareSegments::MakeFirst(uint64_t file_bytes,
                                                       uint64_t file_bytes_min) {
-  if (!LookForSpace()) return MakeFilled(file_bytes);
+  if (!LookForSpace()) {
+    absl::StatusOr<BlankSegment> filled = MakeFilled(file_bytes);
+    if (!LacksSpace(filled.status())) return filled;  // else a quota is used up
+  }
   RemoveExcess().IgnoreError();
   STELE_ASSIGN_OR_RETURN(BlankSegment segment,
                          ReserveBetween(file_bytes_min, std::min(file_bytes, kScarceSegmentBytes)));

@@ -64,8 +64,8 @@ class SpareSegments {
   // Returns a new file of `file_bytes` zeros. It is synced, but its name is not.
   absl::StatusOr<BlankSegment> MakeFilled(uint64_t file_bytes);
 
-  // Returns the log's first file, with `file_bytes` zeros. If space is scarce, it is smaller, at
-  // least `file_bytes_min`, and only reserved.
+  // Returns the log's first file, with `file_bytes` zeros. If there is no space for it, it is
+  // smaller, at least `file_bytes_min`, and only reserved.
   absl::StatusOr<BlankSegment> MakeFirst(uint64_t file_bytes, uint64_t file_bytes_min);
 
   bool space_is_scarce() const { return space_is_scarce_.load(std::memory_order_relaxed); }

@@ -87,10 +87,12 @@ absl::Status WriteAdmission::AttemptInTurn(uint64_t bytes, const WriteOptions& o
                                            const WriteGate::FreesSpace& frees_space,
                                            int* attempts) {
   STELE_RETURN_IF_ERROR(parts_.gate->CheckWritable(frees_space));
+  // Before the guard: a write that runs alone would keep all others waiting for its turns.
+  STELE_RETURN_IF_ERROR(AwaitDebtTurns(bytes, options, frees_space));
   const LargeWrites::Guard hold(&large_writes_, bytes, AwaitedCheckOf(options));
   STELE_RETURN_IF_ERROR(hold.status());
   if (hold.is_alone()) STELE_RETURN_IF_ERROR(DrainMemtables(options));
-  STELE_RETURN_IF_ERROR(AwaitTurn(bytes, options, frees_space));
+  STELE_RETURN_IF_ERROR(AwaitMemory(bytes, options));
   // No other write runs, so exclusive mode costs nothing, and an exclusive attempt may free its
   // changes.
   if (hold.is_alone()) *attempts = std::max(*attempts, kOptimisticAttempts);
@@ -109,8 +111,10 @@ absl::Status WriteAdmission::AttemptInTurn(uint64_t bytes, const WriteOptions& o
 // then the write should be attempted again.
 bool WriteAdmission::MadeRoomFor(const absl::Status& refused,
                                  const WriteGate::FreesSpace& frees_space) {
-  return LacksSpace(refused) && frees_space && frees_space() && parts_.gate->SpaceIsScarce() &&
-         parts_.gate->MakeRoom();
+  if (!LacksSpace(refused) || !frees_space || !frees_space()) return false;
+  // A quota is not seen by looking at the disk.
+  const bool is_full = FoundNoSpace(refused) || parts_.gate->SpaceIsScarce();
+  return is_full && parts_.gate->MakeRoom();
 }
 
 // Returns true if the log had no room for a write and flushes released some of its segments: then
@@ -132,8 +136,18 @@ WritePressure WriteAdmission::Pressure() const {
           .debt_bytes_max = 64 * sizes_.memtable_bytes};
 }
 
-absl::Status WriteAdmission::AwaitTurn(uint64_t bytes, const WriteOptions& write,
-                                       const WriteGate::FreesSpace& frees_space) {
+absl::Status WriteAdmission::AwaitDebtTurns(uint64_t bytes, const WriteOptions& write,
+                                            const WriteGate::FreesSpace& frees_space) {
+  const bool is_free = WriteThrottle::DebtPressure(Pressure()) <= WriteThrottle::kPressureFree;
+  if (is_free || !has_threads_) return absl::OkStatus();
+  return parts_.throttle->AwaitDebtTurns(bytes, [&]() -> absl::StatusOr<double> {
+    STELE_RETURN_IF_ERROR(parts_.gate->CheckWritable(frees_space));
+    STELE_RETURN_IF_ERROR(CheckAwaited(write));
+    return WriteThrottle::DebtPressure(Pressure());
+  });
+}
+
+absl::Status WriteAdmission::AwaitMemory(uint64_t bytes, const WriteOptions& write) {
   const WritePressure pressure = Pressure();
   if (WriteThrottle::PressureOf(pressure) <= WriteThrottle::kPressureFree) return absl::OkStatus();
   if (!has_threads_) {
@@ -141,16 +155,13 @@ absl::Status WriteAdmission::AwaitTurn(uint64_t bytes, const WriteOptions& write
         [this] { return WriteThrottle::PressureOf(Pressure()) > WriteThrottle::kPressureFree; });
   }
   parts_.throttle->AwaitMemoryTurn(bytes, WriteThrottle::MemoryPressure(pressure));
-  STELE_RETURN_IF_ERROR(parts_.throttle->AwaitDebtTurns(bytes, [&]() -> absl::StatusOr<double> {
-    STELE_RETURN_IF_ERROR(parts_.gate->CheckWritable(frees_space));
-    STELE_RETURN_IF_ERROR(CheckAwaited(write));
-    return WriteThrottle::DebtPressure(Pressure());
-  }));
   const auto has_room = [this] {
     return parts_.state->memtable_bytes() + parts_.pins->ChargedBytes() < WriteMemoryBytes();
   };
   if (has_room()) return absl::OkStatus();
-  // Memory is full, which happens only if nothing was flushed. A flush of any table frees memory.
+  // A flush of any table frees memory, but only frozen memtables are flushed. The commit leader
+  // froze them by the memory that the database had then. It has less once other databases share it.
+  STELE_RETURN_IF_ERROR(FreezeLargest(WriteMemoryBytes() / 2));
   return AwaitBackground(write, has_room);
 }
 
@@ -164,14 +175,17 @@ absl::Status WriteAdmission::AwaitBackground(const WriteOptions& write,
 
 // Waits until only active memtables are in memory, which are empty or have later commits.
 absl::Status WriteAdmission::DrainMemtables(const WriteOptions& options) {
-  EngineState& state = *parts_.state;
-  STELE_RETURN_IF_ERROR(parts_.committer->RunExclusive([&state] {
-    state.FreezeLargest(0);
+  STELE_RETURN_IF_ERROR(FreezeLargest(0));
+  return AwaitBackground(options, [this] {
+    parts_.state->mutex().AssertHeld();
+    return parts_.state->IsDrainedLocked();
+  });
+}
+
+absl::Status WriteAdmission::FreezeLargest(uint64_t active_bytes_max) {
+  return parts_.committer->RunExclusive([&] {
+    parts_.state->FreezeLargest(active_bytes_max);
     return absl::OkStatus();
-  }));
-  return AwaitBackground(options, [&state] {
-    state.mutex().AssertHeld();
-    return state.IsDrainedLocked();
   });
 }
 

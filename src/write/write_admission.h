@@ -81,9 +81,9 @@ class WriteAdmission {
   absl::Status Attempt(uint64_t bytes, const WriteOptions& options, AttemptWrite attempt,
                        const WriteGate::FreesSpace& frees_space = nullptr);
 
-  // Delays a write of `bytes` if background work is behind.
-  absl::Status AwaitTurn(uint64_t bytes, const WriteOptions& options,
-                         const WriteGate::FreesSpace& frees_space = nullptr);
+  // Delays a write of `bytes` while flushes are behind, and stops it while memory is full. Without
+  // threads it runs the jobs.
+  absl::Status AwaitMemory(uint64_t bytes, const WriteOptions& options);
   LargeWrites& large_writes() { return large_writes_; }
   // True if writes of this size wait for other large writes.
   bool IsLarge(uint64_t bytes) const { return large_writes_.IsLarge(bytes); }
@@ -94,11 +94,16 @@ class WriteAdmission {
   // count as attempts: their number is bounded (commit/table_pauses.h).
   absl::Status AttemptInTurn(uint64_t bytes, const WriteOptions& options, AttemptWrite attempt,
                              const WriteGate::FreesSpace& frees_space, int* attempts);
+  // Delays a write of `bytes` while compactions are behind.
+  absl::Status AwaitDebtTurns(uint64_t bytes, const WriteOptions& write,
+                              const WriteGate::FreesSpace& frees_space);
   uint64_t WriteMemoryBytes() const { return parts_.memory->PortionOf(sizes_.write_memory_bytes); }
   // Waits until `done` returns true because of background work. The write's stop token and deadline
   // end the wait.
   absl::Status AwaitBackground(const WriteOptions& write, const std::function<bool()>& done);
   absl::Status DrainMemtables(const WriteOptions& options);
+  // Between two commits: see EngineState::FreezeLargest.
+  absl::Status FreezeLargest(uint64_t active_bytes_max);
   bool MadeRoomFor(const absl::Status& refused, const WriteGate::FreesSpace& frees_space);
   bool FlushedForRoom(const absl::Status& refused, const WriteOptions& options);
 

@@ -52,8 +52,14 @@ WriteThrottle::Turn WriteThrottle::BookDebtTurn(uint64_t bytes, double pressure,
   const auto most = static_cast<uint64_t>(rate * std::chrono::duration<double>(kTurnMax).count());
   const uint64_t turn_bytes = std::min(bytes, most);
   const TimePoint turn = std::max(debt_turn_next_, now);
-  debt_turn_next_ = turn + TimeOf(turn_bytes, rate);
-  return {.wait = turn - now, .bytes = turn_bytes};
+  const nanoseconds time = TimeOf(turn_bytes, rate);
+  debt_turn_next_ = turn + time;
+  return {.wait = turn - now, .bytes = turn_bytes, .time = time};
+}
+
+void WriteThrottle::ReturnDebtTurn(const Turn& turn) {
+  MutexLock lock(mutex_);
+  debt_turn_next_ -= turn.time;
 }
 
 void WriteThrottle::AwaitMemoryTurn(uint64_t bytes, double pressure) {
@@ -76,8 +82,14 @@ absl::Status WriteThrottle::AwaitDebtTurns(
         MutexLock lock(mutex_);
         drained_.WaitFor(mutex_, std::min<nanoseconds>(left, kTurnMax));
       }
-      STELE_ASSIGN_OR_RETURN(pressure_now, pressure());
+      const absl::StatusOr<double> pressure_then = pressure();
+      if (!pressure_then.ok()) {
+        ReturnDebtTurn(turn);
+        return pressure_then.status();
+      }
+      pressure_now = *pressure_then;
     }
+    if (pressure_now <= kPressureFree) ReturnDebtTurn(turn);
   }
   return absl::OkStatus();
 }

@@ -8,13 +8,13 @@
 // where drain is the recent throughput of background work in bytes per second. At half pressure
 // writers are exactly as fast as the background work, so the pressure converges to the level where
 // both are equal.
-// - Memory also has a hard limit (WriteAdmission::AwaitTurn), so a write waits at most 20 ms for
+// - Memory also has a hard limit (WriteAdmission::AwaitMemory), so a write waits at most 20 ms for
 //   its turn.
 // - Debt has no hard limit: all writers together get this rate. A turn admits the bytes of 20 ms at
 //   this rate. A large write takes several turns, so a small concurrent write waits for one turn of
 //   each writer.
 // Units:     bytes, seconds; pressure is a ratio.
-// Threads:   thread-safe; AwaitTurn blocks.
+// Threads:   thread-safe; AwaitMemoryTurn and AwaitDebtTurns block.
 #pragma once
 
 #include <algorithm>
@@ -42,6 +42,7 @@ class WriteThrottle {
   struct Turn {
     std::chrono::nanoseconds wait{0};  // until it begins
     uint64_t bytes = 0;                // the bytes that it admits
+    std::chrono::nanoseconds time{0};  // that the bytes take
   };
 
   static double MemoryPressure(const WritePressure& pressure);
@@ -61,6 +62,9 @@ class WriteThrottle {
   // error, which is returned. Calls `pressure` at least every 20 ms.
   absl::Status AwaitDebtTurns(uint64_t bytes,
                               const std::function<absl::StatusOr<double>()>& pressure);
+  // Returns a turn that no write waits for any more. Otherwise writers that give up and try again
+  // would book turns faster than they pass, and no write would get through.
+  void ReturnDebtTurn(const Turn& turn);
   // Records that background work flushed `bytes` of memtables in `took`.
   void Drained(uint64_t bytes, std::chrono::nanoseconds took);
   double drain_bytes_per_second() const;

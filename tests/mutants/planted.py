@@ -959,7 +959,7 @@ plant(
     ("compaction threads have the usual priority", "  if (lane == Lane::kCompaction) YieldToOthers();\n", ""),
 )
 plant(
-    "commit", ["unit_commit --gtest_filter=WriteThrottleTest.*"], "src/write/write_throttle.cc",
+    "write", ["unit_write --gtest_filter=WriteThrottleTest.*"], "src/write/write_throttle.cc",
     ("each writer gets the whole delayed write rate", "std::max(debt_turn_next_, now)", "std::clamp(debt_turn_next_, now, now + kTurnMax)"),
     ("a large write gets all its admissions at once", "std::min(bytes, most)", "bytes"),
     ("admissions outlast the debt", " && pressure_now > kPressureFree", ""),

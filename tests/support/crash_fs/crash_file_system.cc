@@ -199,8 +199,8 @@ absl::StatusOr<FileInfo> CrashFileSystem::Stat(const std::string& path) {
 absl::StatusOr<uint64_t> CrashFileSystem::FreeBytes(const std::string& /*directory*/) {
   MutexLock lock(mutex_);
   if (faults_.crashed()) return Unavailable("crashed");
-  return capacity_bytes_ == UINT64_MAX ? UINT64_MAX
-                                       : capacity_bytes_ - std::min(capacity_bytes_, used_bytes_);
+  if (capacity_bytes_ == UINT64_MAX || hides_capacity_) return UINT64_MAX;
+  return capacity_bytes_ - std::min(capacity_bytes_, used_bytes_);
 }
 
 absl::StatusOr<std::unique_ptr<FileLock>> CrashFileSystem::Lock(const std::string& path,
@@ -424,6 +424,13 @@ void CrashFileSystem::SetFailedSync(FailedSync mode) {
 void CrashFileSystem::SetCapacity(uint64_t bytes) {
   MutexLock lock(mutex_);
   capacity_bytes_ = bytes;
+  hides_capacity_ = false;
+}
+
+void CrashFileSystem::SetQuota(uint64_t bytes) {
+  MutexLock lock(mutex_);
+  capacity_bytes_ = bytes;
+  hides_capacity_ = true;
 }
 
 uint64_t CrashFileSystem::used_bytes() const {

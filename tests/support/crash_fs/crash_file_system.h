@@ -77,6 +77,8 @@ class CrashFileSystem final : public FileSystem {
   // Limits the total size of all files. Growth beyond it fails with ENOSPC; a Write first fills the
   // remaining space.
   void SetCapacity(uint64_t bytes);
+  // The same, but FreeBytes does not know the limit, as for the quota of a user.
+  void SetQuota(uint64_t bytes);
   uint64_t used_bytes() const;
 
   // For tests. These ignore counting, faults, capacity and the crash. Their changes are durable at
@@ -124,6 +126,7 @@ class CrashFileSystem final : public FileSystem {
   mutable std::deque<ChunkedBytes> removed_ ABSL_GUARDED_BY(mutex_);
   FailedSync failed_sync_ ABSL_GUARDED_BY(mutex_) = FailedSync::kCleanNew;
   uint64_t capacity_bytes_ ABSL_GUARDED_BY(mutex_) = UINT64_MAX;
+  bool hides_capacity_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t used_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

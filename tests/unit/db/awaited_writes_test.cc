@@ -175,7 +175,7 @@ TEST_F(AwaitedWritesTest, AWriteThatWaitsForItsTurnStops) {
   });
   ASSERT_EQ(table_.Apply(Set("r")), absl::OkStatus());
   stop_.request_stop();
-  EXPECT_EQ(database_->engine().admission().AwaitTurn(100, Awaited()).code(),
+  EXPECT_EQ(database_->engine().admission().AwaitMemory(100, Awaited()).code(),
             absl::StatusCode::kCancelled);
   may_flush_.count_down();
 }

@@ -156,6 +156,33 @@ TEST_F(FullDiskTest, AfterAKillItOpensAndRowsCanBeDropped) {
   EXPECT_TRUE(table.Exists("row0109").value_or(false));
 }
 
+// The disk seems to have room. Only a write finds that there is none.
+TEST_F(FullDiskTest, AfterAKillUnderAQuotaItOpensAndRowsCanBeDeletedAndDropped) {
+  MakeDatabase();
+  KillOnAFullDisk();
+  files_->SetQuota(files_->used_bytes());
+  ASSERT_EQ(Open(), absl::OkStatus());
+  Table table = Find("t");
+  EXPECT_TRUE(table.Exists("row0109").value_or(false));
+  EXPECT_EQ(table.Apply(RowMutation("row0109").DeleteFromRow()), absl::OkStatus());
+  EXPECT_EQ(table.DropRowRange(RowRange::Prefix("row00")), absl::OkStatus());
+  EXPECT_EQ(table.Apply(SetRow(200)), absl::OkStatus());
+  EXPECT_FALSE(table.Exists("row0000").value_or(true));
+}
+
+// The quota is used up while the database is open, and it has its reserve.
+TEST_F(FullDiskTest, UnderAQuotaARowCanBeDeleted) {
+  MakeDatabase();
+  files_->SetQuota(files_->used_bytes());
+  Table table = Find("t");
+  int row = 200;
+  absl::Status refused;
+  for (; row < 2000 && refused.ok(); ++row) refused = table.Apply(SetRow(row));
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_EQ(table.Apply(RowMutation("row0001").DeleteFromRow()), absl::OkStatus());
+  EXPECT_FALSE(table.Exists("row0001").value_or(true));
+}
+
 TEST_F(FullDiskTest, AfterAKillItOpensAndATableCanBeDeleted) {
   MakeDatabase();
   KillOnAFullDisk();

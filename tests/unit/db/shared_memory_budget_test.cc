@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -104,6 +105,22 @@ TEST(SharedMemoryBudgetTest, ABusyDatabaseDoesNotStarveAnother) {
   done = true;
   scanner.join();
   EXPECT_LT(busy.Stats().memory.block_cache_bytes, alone_bytes);
+}
+
+// The memtable of `first` is below its limit while the database is alone, and above the whole share
+// of its writers afterwards. It must be flushed although no commit can freeze it.
+TEST(SharedMemoryBudgetTest, WritesGoOnAfterTheShareBecameSmaller) {
+  const MemoryBudget budget(64 * kMiB);
+  Database first = OpenIn(budget);
+  Table table = MakeTable(first);
+  Write(table, 1350);  // about 5.5 MiB; memtables of a single database have up to 6
+  ASSERT_EQ(first.Stats().since_open.flushes, 0u);
+  std::vector<Database> others;
+  for (int i = 0; i < 4; ++i) others.push_back(OpenIn(budget));  // writers of each have 4.8 MiB
+  const WriteOptions options{.deadline =
+                                 std::chrono::steady_clock::now() + std::chrono::minutes(1)};
+  const absl::Status written = table.Apply(RowMutation("z").SetCell("f", "q", "v"), options);
+  EXPECT_TRUE(written.ok()) << written;
 }
 
 TEST(SharedMemoryBudgetTest, DatabasesCloseInAnyOrder) {

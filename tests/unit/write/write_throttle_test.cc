@@ -168,5 +168,32 @@ TEST(WriteThrottleTest, WaitingEndsWhenThePressureIsGoneOrTheWriteIsRefused) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+// Otherwise writers with deadlines that try again would book turns faster than they pass.
+TEST(WriteThrottleTest, AWriterThatGivesUpReturnsItsTurn) {
+  WriteThrottle throttle;
+  const TimePoint now = std::chrono::steady_clock::now();
+  constexpr double kPressure = 1000;
+  constexpr uint64_t kTurnBytes = 5000;  // of 20 ms at the lowest rate
+  for (int i = 0; i < 50'000; ++i) throttle.BookDebtTurn(kTurnBytes, kPressure, now);
+  const auto next_wait = [&] {
+    const WriteThrottle::Turn turn = throttle.BookDebtTurn(kTurnBytes, kPressure, now);
+    throttle.ReturnDebtTurn(turn);
+    return turn.wait;
+  };
+  const std::chrono::nanoseconds before = next_wait();
+  ASSERT_GT(before, std::chrono::minutes(5));
+  EXPECT_EQ(next_wait(), before);
+  int asked = 0;
+  const auto give_up = [&]() -> absl::StatusOr<double> {
+    return ++asked == 1 ? absl::StatusOr<double>(kPressure) : absl::CancelledError();
+  };
+  EXPECT_TRUE(absl::IsCancelled(throttle.AwaitDebtTurns(kTurnBytes, give_up)));
+  EXPECT_EQ(next_wait(), before);
+  asked = 0;
+  const auto relax = [&]() -> absl::StatusOr<double> { return ++asked == 1 ? kPressure : 0.0; };
+  EXPECT_TRUE(throttle.AwaitDebtTurns(kTurnBytes, relax).ok());
+  EXPECT_EQ(next_wait(), before);
+}
+
 }  // namespace
 }  // namespace stele::internal
