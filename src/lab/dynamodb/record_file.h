@@ -20,6 +20,7 @@
 #include "lab/dynamodb/record_parser.h"
 #include "lab/input/element_reader.h"
 #include "lab/input/line_reader.h"
+#include "lab/values/record_number.h"
 
 namespace stele::internal::lab {
 
@@ -37,6 +38,8 @@ class RecordFile {
   const Record& record() const { return record_; }
   std::string_view text() const { return text_; }
   uint64_t line_number() const { return line_number_; }
+  // See record_number.h.
+  uint64_t number() const { return lines_ != nullptr ? line_number_ : kItemBit | record_count_; }
   // The table that a request of batch-write-item names; "": another record.
   std::string_view request_table() const { return request_table_; }
 

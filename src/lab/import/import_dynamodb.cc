@@ -27,7 +27,6 @@
 namespace stele::internal::lab {
 namespace {
 
-constexpr int kLineBits = 40;
 // The beginning of the source of an import that is not an export.
 constexpr std::string_view kFilesSource = "files ";
 
@@ -304,12 +303,12 @@ class ImportRun {
 
   const std::optional<ExportDirectory>& exported() const { return input_.exported; }
   const std::vector<DataFile>& files() const { return input_.files; }
-  static uint64_t Position(size_t file_index, uint64_t line_number) {
-    return (uint64_t{file_index} << kLineBits) | line_number;
+  static uint64_t Position(size_t file_index, const RecordFile& file) {
+    return (uint64_t{file_index} << kRecordNumberBits) | file.number();
   }
   std::string PositionName(uint64_t position) const {
-    return fmt::format("{}:{}", files()[position >> kLineBits].name,
-                       position & ((uint64_t{1} << kLineBits) - 1));
+    return RecordName(files()[position >> kRecordNumberBits].name,
+                      position & ((uint64_t{1} << kRecordNumberBits) - 1));
   }
   void ShowProgress(std::string_view phase, uint64_t done) const {
     if (options_.progress) options_.progress(phase, done, input_.stored_bytes);
@@ -383,7 +382,7 @@ class ImportRun {
   }
 
   absl::Status SurveyRecord(const RecordFile& file, size_t file_index) {
-    const uint64_t position = Position(file_index, file.line_number());
+    const uint64_t position = Position(file_index, file);
     const absl::Status status =
         file.status().ok() ? mode_->Survey(file.record(), position) : file.status();
     if (status.ok() && !file.record().is_change) return items_->Add(file.record().item, position);
@@ -532,7 +531,7 @@ class ImportRun {
       STELE_ASSIGN_OR_RETURN(const bool any, file->Next());
       if (!any) break;
       if (++count % 256 == 0) ShowProgress("importing", done + file->stored_bytes());
-      if (bad_.SkipIfBad(Position(file_index, file->line_number()))) continue;
+      if (bad_.SkipIfBad(Position(file_index, *file))) continue;
       STELE_RETURN_IF_ERROR(file->status());
       STELE_RETURN_IF_ERROR(mode_->Convert(file->record(), sink, &report_));
     }

@@ -15,9 +15,9 @@ void AppendCounted(std::string_view bytes, std::string* out) {
 }  // namespace
 
 LoadPosition LoadPosition::Of(uint64_t packed) {
-  return {.table = packed >> (kFileBits + kLineBits),
-          .file = (packed >> kLineBits) & ((uint64_t{1} << kFileBits) - 1),
-          .line = packed & ((uint64_t{1} << kLineBits) - 1)};
+  return {.table = packed >> (kFileBits + kRecordNumberBits),
+          .file = (packed >> kRecordNumberBits) & ((uint64_t{1} << kFileBits) - 1),
+          .number = packed & ((uint64_t{1} << kRecordNumberBits) - 1)};
 }
 
 absl::Status LoadCheck::AddRow(const LoadPosition& position, const DesignTable& table,

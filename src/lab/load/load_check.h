@@ -14,26 +14,27 @@
 #include "absl/status/status.h"
 #include "lab/design/row_mapping.h"
 #include "lab/values/key_hashes.h"
+#include "lab/values/record_number.h"
 #include "stele/lab/load.h"
 
 namespace stele::internal::lab {
 
-// A record of a load: the table of the design, the file of all inputs, and the line.
+// A record of a load: the table of the design, the file of all inputs, and the number in the file
+// (values/record_number.h).
 struct LoadPosition {
-  static constexpr int kLineBits = 40;
   static constexpr int kFileBits = 14;
 
   uint64_t table = 0;
   uint64_t file = 0;
-  uint64_t line = 0;
+  uint64_t number = 0;
 
-  // A number that sorts by table, file and line.
+  // Sorts by table, file and number.
   uint64_t Packed() const {
-    return (table << (kFileBits + kLineBits)) | (file << kLineBits) | line;
+    return (table << (kFileBits + kRecordNumberBits)) | (file << kRecordNumberBits) | number;
   }
   static LoadPosition Of(uint64_t packed);
   // The same number for all tables.
-  uint64_t PackedRecord() const { return LoadPosition{0, file, line}.Packed(); }
+  uint64_t PackedRecord() const { return LoadPosition{0, file, number}.Packed(); }
 };
 
 class LoadCheck {
@@ -51,7 +52,7 @@ class LoadCheck {
   // empty text is not listed.
   absl::Status AddBad(const LoadPosition& position, std::string text);
   // Counts duplicates, and the rows and cells of the records that are not left out. `name` returns
-  // "FILE:LINE" of a record.
+  // the name of a record.
   absl::Status Finish(bool allows_duplicates,
                       const std::function<std::string(const LoadPosition&)>& name);
 

@@ -126,7 +126,7 @@ class LoadRun {
     return inputs_[files_[file].input].file_name(files_[file].file);
   }
   std::string NameOf(const LoadPosition& position) const {
-    return fmt::format("{}:{}", FileName(position.file), position.line);
+    return RecordName(FileName(position.file), position.number);
   }
 
   void ShowProgress(std::string_view phase, uint64_t done) const {
@@ -204,7 +204,7 @@ class LoadRun {
     }
     size_t wrong_table = 0;
     const absl::Status status = MapAll(file, reader, &record_, &wrong_table);
-    LoadPosition position{.file = file, .line = reader.line_number()};
+    LoadPosition position{.file = file, .number = reader.number()};
     if (!status.ok()) {
       if (status.code() != absl::StatusCode::kInvalidArgument) return status;
       position.table = wrong_table;
@@ -225,7 +225,8 @@ class LoadRun {
   // are bad, so only the first one is listed.
   std::string BadText(const LoadPosition& position, const RecordReader& reader,
                       const absl::Status& status) {
-    std::string text = fmt::format("{}: {}", NameOf(position), ToStd(status.message()));
+    std::string text = fmt::format("{}:{}: {}", FileName(position.file), reader.line_number(),
+                                   ToStd(status.message()));
     if (!reader.status().ok() || reader.header() == nullptr) return text;
     const std::string& input = input_names_[files_[position.file].input];
     const auto [lacking, is_first] = lacking_.try_emplace({position.file, position.table});
@@ -289,7 +290,7 @@ class LoadRun {
     STELE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Open(database_, plans, 1));
     auto left_out = check_->left_out().begin();
     STELE_RETURN_IF_ERROR(ForEachRecord("loading", [&](size_t file, const RecordReader& reader) {
-      const LoadPosition position{.file = file, .line = reader.line_number()};
+      const LoadPosition position{.file = file, .number = reader.number()};
       if (left_out != check_->left_out().end() && *left_out == position.PackedRecord()) {
         ++left_out;
         return NoteIfDuplicate(position, reader);
@@ -302,7 +303,7 @@ class LoadRun {
   // The check has noted the bad records, but it knows duplicates only at its end.
   absl::Status NoteIfDuplicate(const LoadPosition& position, const RecordReader& reader) {
     if (!check_->IsDuplicate(position.PackedRecord())) return absl::OkStatus();
-    return bad_.Add(position.PackedRecord(), FileName(position.file), position.line,
+    return bad_.Add(position.PackedRecord(), FileName(position.file), reader.line_number(),
                     InvalidArgument("a cell of an earlier record with another value"),
                     reader.text());
   }
@@ -311,9 +312,9 @@ class LoadRun {
     size_t wrong_table = 0;
     const absl::Status status = MapAll(file, reader, &record_, &wrong_table);
     if (status.code() == absl::StatusCode::kInvalidArgument)
-      return Changed(NameOf({.file = file, .line = reader.line_number()}));
+      return Changed(NameOf({.file = file, .number = reader.number()}));
     STELE_RETURN_IF_ERROR(status);
-    LoadPosition position{.file = file, .line = reader.line_number()};
+    LoadPosition position{.file = file, .number = reader.number()};
     for (const auto& [table, row] : record_.rows) {
       if (row.cells.empty()) continue;
       position.table = table;

@@ -152,8 +152,9 @@ class RowDecoder {
   absl::Status Add(const CellView& cell) {
     if (IsOneOf(cell, kFamilies.types, kExpiringFamilies.types)) return absl::OkStatus();
     if (IsOneOf(cell, kFamilies.attributes, kExpiringFamilies.attributes)) {
-      attributes_[std::string(cell.qualifier())].value = cell.value();
-      return absl::OkStatus();
+      Attribute& attribute = attributes_[std::string(cell.qualifier())];
+      attribute.value = cell.value();
+      return UseFamily(cell, &attribute);
     }
     const bool is_set = IsOneOf(cell, kFamilies.sets, kExpiringFamilies.sets);
     if (!is_set && !IsOneOf(cell, kFamilies.maps, kExpiringFamilies.maps)) return NotMade(cell);
@@ -162,7 +163,7 @@ class RowDecoder {
     Attribute& attribute = attributes_[member->first];
     attribute.is_map = !is_set;
     attribute.members.emplace_back(member->second, cell.value());
-    return absl::OkStatus();
+    return UseFamily(cell, &attribute);
   }
 
   absl::Status AddAll() {
@@ -177,6 +178,7 @@ class RowDecoder {
 
  private:
   struct Attribute {
+    std::string_view family;                // of all its cells
     std::optional<std::string_view> value;  // of a cell in the family of attributes
     bool is_map = false;
     std::vector<std::pair<std::string_view, std::string_view>> members;
@@ -189,6 +191,16 @@ class RowDecoder {
     return internal::InvalidArgument("the column {}:{} is not one of an import",
                                      internal::Printable(cell.family()),
                                      internal::Printable(cell.qualifier()));
+  }
+  // With cells in two families, for example with and without a time to live, it is not known which
+  // ones are meant.
+  static absl::Status UseFamily(const CellView& cell, Attribute* attribute) {
+    if (attribute->family.empty()) attribute->family = cell.family();
+    if (attribute->family == cell.family()) return absl::OkStatus();
+    return internal::InvalidArgument("the column {}:{} and one of the family {} are one attribute",
+                                     internal::Printable(cell.family()),
+                                     internal::Printable(cell.qualifier()),
+                                     internal::Printable(attribute->family));
   }
   std::optional<AttributeType> TypeOf(std::string_view name) const {
     if (const auto found = types_.find(name); found != types_.end()) return found->second;

@@ -39,6 +39,8 @@ class RecordReader {
   virtual std::string_view text() const = 0;
   // The line on which the record begins, from 1.
   virtual uint64_t line_number() const = 0;
+  // See record_number.h.
+  virtual uint64_t number() const { return line_number(); }
 
   // How many bytes of the file were read.
   virtual uint64_t stored_bytes() const = 0;

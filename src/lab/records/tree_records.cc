@@ -59,6 +59,7 @@ class ItemRecords : public RecordReader {
   absl::StatusOr<RecordFields> AllFields() const override { return fields_.All(); }
   std::string_view text() const override { return file_->text(); }
   uint64_t line_number() const override { return file_->line_number(); }
+  uint64_t number() const override { return file_->number(); }
   uint64_t stored_bytes() const override { return file_->stored_bytes(); }
   uint64_t checksum() const override { return file_->checksum(); }
 

@@ -344,6 +344,33 @@ TEST_F(ImportTest, IndexesAreTables) {
   EXPECT_TRUE(ids.contains("DDB-GSI"));
 }
 
+// Regression: the line was the number of an item. So the first item of a line was left out instead
+// of the bad one.
+TEST_F(ImportTest, ABadItemIsLeftOutAlthoughOthersShareItsLine) {
+  const TemporaryDirectory directory;
+  const std::string scan =
+      R"({"Items":[{"PK":{"S":"a"},"n":{"N":"1"}},{"PK":{"S":"b"},"n":{"N":"1.5"}},)"
+      R"({"PK":{"S":"c"},"n":{"N":"3"}},{"PK":{"S":"d"},"n":{"N":"x"}}],"Count":4})";
+  DynamoDbImportOptions options = Options(directory.Write("scan", scan));
+  options.sort_key = "";
+  options.counters = {"n"};
+  options.bad_items_max = 2;
+  options.bad_path = directory.File("bad");
+  const DynamoDbImportReport report = Import(options);
+  EXPECT_EQ(report.items_bad, 2u);
+  EXPECT_EQ(report.items_written, 2u);
+  std::set<std::string> rows;
+  for (const std::string& cell : Cells()) rows.insert(cell.substr(0, 1));
+  EXPECT_EQ(rows, (std::set<std::string>{"a", "c"}));
+}
+
+TEST_F(ImportTest, ItemsOfALineWithOneKeyAreNamedByTheirNumbers) {
+  const TemporaryDirectory directory;
+  const std::string item = R"({"PK":{"S":"a"},"SK":{"S":"b"}})";
+  ExpectError(Options(directory.Write("scan", R"({"Items":[)" + item + "," + item + "]}")),
+              "scan, item 2");
+}
+
 TEST_F(ImportTest, ReadsOutputOfScansAndBatches) {
   const TemporaryDirectory directory;
   const std::string first = R"({"PK":{"S":"a]}\\\""},"SK":{"S":"1"},"n":{"L":[{"N":"1"}]}})";

@@ -247,6 +247,33 @@ TEST_F(LoadTest, CountsExcludeRecordsThatAreLeftOut) {
   EXPECT_EQ(report->tables.at("t").cells, 5U);
 }
 
+// Regression: the line was the number of a record, and these share one.
+TEST_F(LoadTest, RecordsOfALineAreLeftOutOneByOne) {
+  constexpr char kItems[] =
+      "stele: design/1\n"
+      "inputs: {in: {file: in.csv, format: dynamodb}}\n"
+      "tables:\n"
+      "  t:\n"
+      "    families: {f: {}, n: {type: intsum}}\n"
+      "    key: \"{k}\"\n"
+      "    rows: [{input: in, cells: {\"f:v\": \"{v}\", \"n:x\": \"{n}\"}}]\n";
+  const std::string bad = directory_.File("bad");
+  const auto report = Load(
+      R"({"Items":[{"k":{"S":"a"},"v":{"S":"1"}},{"k":{"S":"b"},"v":{"S":"2"},"n":{"S":"x"}},)"
+      R"({"k":{"S":"a"},"v":{"S":"3"}},{"k":{"S":"c"},"v":{"S":"4"}}]})",
+      {.bad_records_max = 2, .bad_path = bad}, kItems);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->left_out, 2U);
+  EXPECT_EQ(report->tables.at("t").bad, 1U);
+  EXPECT_EQ(report->tables.at("t").duplicates, 1U);
+  EXPECT_EQ(report->tables.at("t").rows, 2U);
+  EXPECT_EQ(CellsOf("t"), (Cells{"a f:v@5000=1", "c f:v@5000=4"}));
+  ASSERT_EQ(report->listed.size(), 1U);
+  EXPECT_NE(report->listed[0].find("in.csv, item 3: a cell of "), std::string::npos)
+      << report->listed[0];
+  EXPECT_NE(report->listed[0].find("in.csv, item 1 with another value"), std::string::npos);
+}
+
 TEST_F(LoadTest, AFileThatChangesIsAnError) {
   const std::string first = "k,v,n\na,1,\nb,2,\n";
   const std::string second = "k,v,n\na,1,\nc,2,\n";
@@ -351,11 +378,11 @@ TEST_F(LoadTest, AKilledLoadIsRepeated) {
 }
 
 TEST(LoadPositionTest, IsANumber) {
-  const LoadPosition position{.table = 999, .file = 16'383, .line = (uint64_t{1} << 40) - 1};
+  const LoadPosition position{.table = 999, .file = 16'383, .number = (uint64_t{1} << 40) - 1};
   const LoadPosition again = LoadPosition::Of(position.Packed());
   EXPECT_EQ(again.table, 999U);
   EXPECT_EQ(again.file, 16'383U);
-  EXPECT_EQ(again.line, position.line);
+  EXPECT_EQ(again.number, position.number);
   EXPECT_EQ(LoadPosition::Of(position.PackedRecord()).table, 0U);
 }
 
