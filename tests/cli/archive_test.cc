@@ -194,6 +194,9 @@ TEST_F(ArchiveTest, RejectsWhatCannotWork) {
   for (const char* const time : {"yesterday", "2015-13-01", "1970-01-01", "-5", "0"})
     ExpectError({"archive", "t", "--before", time, "--to", archive()}, 2,
                 "--before must be a time");
+  ExpectError({"archive", "t", "--before", "2015-01-01T00:00:00.0005Z", "--to", archive()}, 2,
+              "--before must be a whole millisecond");
+  EXPECT_FALSE(std::filesystem::exists(archive()));
   ExpectError({"archive", "t", "--before", kBefore, "--to", "mem:"}, 2, "works on directories");
   ExpectError({"archive", "t", "--before", kBefore, "--to", "bigtable://p/i"}, 2, "setgcpolicy");
   ExpectError({"archive", "t", "--before", kBefore, "--to", database()}, 1, database());

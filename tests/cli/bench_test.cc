@@ -93,6 +93,16 @@ TEST_F(BenchTest, AKeptTableIsUsedAgain) {
   EXPECT_EQ(Output({"ls"}), "bench\n");
 }
 
+// A run measures the rows of a load, and not what an earlier run left of them.
+TEST_F(BenchTest, ATableWhoseRowsChangedIsLoadedAgain) {
+  for (const char* const workload : {"delete", "put", "bulk", "increment", "ycsb-d"}) {
+    EXPECT_TRUE(RunJson(workload, {"--keep"})[0].contains("load")) << workload;
+    ExpectError(Small("get", {"--load", "never"}), 1, "rows that a workload wrote or deleted");
+  }
+  EXPECT_TRUE(RunJson("update", {"--keep"})[0].contains("load"));
+  EXPECT_FALSE(RunJson("get", {"--keep"})[0].contains("load")) << "updates write the same cells";
+}
+
 TEST_F(BenchTest, ATableOfTheUserIsNeverChanged) {
   Output({"createtable", "bench", "families=f"});
   Output({"set", "bench", "user000000000001", "f:field0=mine@1000"});

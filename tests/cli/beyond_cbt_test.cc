@@ -167,7 +167,13 @@ TEST_F(BeyondCbtTest, DropRowRange) {
   EXPECT_EQ(Output({"droprowrange", "t", "start=b", "end=d"}), "");
   EXPECT_EQ(Output({"read", "t", "keys-only=true", "--format", "csv"}),
             "row,family,qualifier,timestamp,value\na,f,q,3000,\na,f,q,2000,\na,g,x,1000,\n");
+  // A variable of a shell may be unset.
   ExpectError({"droprowrange", "t", "prefix="}, 2, "deleteallrows");
+  ExpectError({"droprowrange", "t", "start=", "end="}, 2, "deleteallrows");
+  ExpectError({"droprowrange", "t", "start=a", "end="}, 2, "end= is empty");
+  ExpectError({"droprowrange", "t", "start="}, 2, "start= is empty");
+  ExpectError({"droprowrange", "t", "prefix=x", "prefix=a"}, 2, "\"prefix\" is given twice");
+  EXPECT_EQ(Output({"count", "t"}), "1\n");
 }
 
 TEST_F(BeyondCbtTest, CompactDropsWhatThePolicyCollects) {

@@ -265,6 +265,18 @@ TEST_F(ImportDynamoDbTest, AModelHasTablesKeysAndIndexes) {
   ExpectError({"import", "dynamodb", path, "--report", path}, 1, "is read by this command");
 }
 
+TEST_F(ImportDynamoDbTest, TheReportsOfAModelAreOneDocument) {
+  const std::string path = WriteFile("model.json", kModel);
+  const std::string report_path = Path("report.json");
+  const std::string text =
+      Output({"import", "dynamodb", path, "--check", "--format", "json", "--report", report_path});
+  EXPECT_EQ(TextOf(report_path), text);
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  ASSERT_TRUE(json.is_object()) << text;
+  EXPECT_EQ(json["imports"].size(), 2u);
+  EXPECT_EQ(json["imports"][1]["source"], "model.json#orders") << text;
+}
+
 TEST_F(ImportDynamoDbTest, AModelHasTheKeysOfOtherItems) {
   const std::string path = WriteFile("model.json", kModel);
   const std::string items = WriteFile("items", R"({"Item":{"id":{"S":"z"}}})");

@@ -300,6 +300,25 @@ TEST_F(TroubleTest, AColumnThatOccursTwiceIsAnError) {
   EXPECT_EQ(Output({"count", "t"}), "0\n");
 }
 
+TEST_F(TroubleTest, TwoValuesForOneCellAreAnError) {
+  Output({"createtable", "t", "families=f,g:intsum"});
+  const auto import = [&](const std::string& cells) {
+    return Run({"import", "t", WriteFile("rows.jsonl", R"({"row":"r","cells":[)" + cells + "]}\n"),
+                "format=jsonl"});
+  };
+  const std::string cell = R"({"family":"f","qualifier":"a","value":"10")";
+  const std::string other = R"({"family":"f","qualifier":"a","value":"99")";
+  for (const std::string& end : {std::string("}"), std::string(R"(,"timestamp":1000})")}) {
+    const CommandResult refused = import(cell + end + "," + other + end);
+    EXPECT_EQ(refused.exit_status, 1);
+    EXPECT_NE(refused.err.find("the row has two values for f:"), std::string::npos) << refused.err;
+  }
+  EXPECT_EQ(Output({"count", "t"}), "0\n");
+  EXPECT_EQ(import(cell + R"(,"timestamp":1000},)" + other + R"(,"timestamp":2000})").exit_status,
+            0);
+  EXPECT_EQ(import(cell + "}," + cell + "}").exit_status, 0);
+}
+
 TEST_F(TroubleTest, AFailedCommandKeepsTheOlderOutputFile) {
   Output({"createtable", "t", "families=f"});
   Output({"set", "t", "r", "f:q=1@1000"});
@@ -397,6 +416,16 @@ TEST_F(TroubleTest, ACommandWaitsForTheLock) {
   command.join();
   EXPECT_EQ(waited.exit_status, 0) << waited.err;
   EXPECT_EQ(waited.out, "0\n");
+  // Also for the locations of a copy.
+  held = Database::Open(database());
+  ASSERT_TRUE(held.ok()) << held.status();
+  std::jthread copy([&] {
+    waited = RunPlain({"--wait", "600", "copy", database(), Path("copy")});
+  });
+  EXPECT_EQ(RunPlain({"--wait", "0", "copy", database(), Path("none")}).exit_status, 1);
+  EXPECT_TRUE(held->Close().ok());
+  copy.join();
+  EXPECT_EQ(waited.exit_status, 0) << waited.err;
   EXPECT_EQ(RunPlain({"--wait", "soon", "--db", database(), "ls"}).exit_status, 2);
   EXPECT_EQ(RunPlain({"--wait", "-1", "--db", database(), "ls"}).exit_status, 2);
 }

@@ -11,6 +11,7 @@
 
 #include "steled/metrics_page.h"
 #include "steled/server_fixture.h"
+#include "steled/transport/sockets/tls.h"
 
 namespace stele::server {
 namespace {
@@ -354,6 +355,24 @@ TEST(Tls, IsForClientsThatTrustTheServerAndThatItTrusts) {
   const ServerProcess server(directory.path() + "/db", mutual);
   EXPECT_EQ(Ping(server.address(), certificates.ForClient(true)), StatusCode::OK);
   EXPECT_EQ(Ping(server.address(), certificates.ForClient(false)), StatusCode::UNAVAILABLE);
+}
+
+// Regression: the certificates after a damaged one were left out, and the server said nothing.
+TEST(Tls, ADamagedCertificateAfterTheFirstIsAnError) {
+  const ScratchDirectory directory;
+  const Certificates certificates(directory.path());
+  if (!certificates.made()) GTEST_SKIP() << "openssl makes no certificates here";
+  const std::string key = ReadFile(certificates.Path("server.key"));
+  const std::string own = ReadFile(certificates.Path("server.pem"));
+  const std::string authority = ReadFile(certificates.Path("ca.pem"));
+  const std::string cut = authority.substr(0, authority.size() / 2);
+  EXPECT_TRUE(TlsContext::Create(own + authority + "# the end\n", key, authority).ok());
+  const absl::Status chain = TlsContext::Create(own + cut, key, authority).status();
+  EXPECT_NE(chain.ToString().find("the certificate chain of --tls-cert"), std::string::npos)
+      << chain;
+  const absl::Status trusted = TlsContext::Create(own, key, authority + cut).status();
+  EXPECT_NE(trusted.ToString().find("a certificate of --tls-client-ca"), std::string::npos)
+      << trusted;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "command.h"
 #include "flags.h"
 #include "io/output_file.h"
+#include "key_bytes.h"
 #include "lab_files.h"
 #include "listing.h"
 #include "location.h"
@@ -120,9 +121,10 @@ absl::StatusOr<Table> OpenArchiveTable(Database& archive, const std::string& nam
 }
 
 // Returns how many cells were copied. Afterwards the archive has all old cells, on disk.
-absl::StatusOr<uint64_t> FillArchive(const ArchiveRequest& request, const Table& table) {
+absl::StatusOr<uint64_t> FillArchive(Session& session, const ArchiveRequest& request,
+                                     const Table& table) {
   STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
-  STELE_ASSIGN_OR_RETURN(Database archive, OpenLocation(request.directory));
+  STELE_ASSIGN_OR_RETURN(Database archive, session.OpenUnlocked(request.directory, {}));
   STELE_ASSIGN_OR_RETURN(Table archive_table, OpenArchiveTable(archive, request.table, schema));
   STELE_ASSIGN_OR_RETURN(const uint64_t copied, CopyOldCells(table, archive_table, request.old));
   STELE_RETURN_IF_ERROR(archive_table.Flush());
@@ -166,12 +168,15 @@ absl::Status RunArchive(Session& session, const std::vector<std::string>& args) 
   STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
   request.old.unit =
       Timestamp::FromMicros(schema.granularity() == TimestampGranularity::kMillis ? 1000 : 1);
+  if (request.old.before.micros() % request.old.unit.micros() != 0)
+    return UsageError(fmt::format("--before must be a whole millisecond: table {} has no others",
+                                  EscapedKey(request.table)));
   if (request.is_dry_run) {
     STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, CountOldCells(table, request.old));
     PrintCounts(session, request, counts, 0);
     return absl::OkStatus();
   }
-  STELE_ASSIGN_OR_RETURN(const uint64_t copied, FillArchive(request, table));
+  STELE_ASSIGN_OR_RETURN(const uint64_t copied, FillArchive(session, request, table));
   STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, DeleteOldCells(table, request.old));
   STELE_RETURN_IF_ERROR(database.Sync());
   PrintCounts(session, request, counts, copied);

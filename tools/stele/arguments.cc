@@ -19,7 +19,8 @@ absl::StatusOr<KeyValues> ParseKeyValues(std::span<const std::string> args,
     const std::string key = arg.substr(0, equals);
     if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
       return UsageError(fmt::format("unknown arg key \"{}\"", key));
-    values[key] = arg.substr(equals + 1);
+    if (!values.emplace(key, arg.substr(equals + 1)).second)
+      return UsageError(fmt::format("\"{}\" is given twice", key));
   }
   return values;
 }

@@ -18,7 +18,7 @@ namespace stele::cli {
 
 using KeyValues = std::map<std::string, std::string, std::less<>>;
 
-// Parses each argument as KEY=VALUE. KEY must be in `allowed`.
+// Parses each argument as KEY=VALUE. KEY must be in `allowed`, and may be given once.
 absl::StatusOr<KeyValues> ParseKeyValues(std::span<const std::string> args,
                                          std::initializer_list<std::string_view> allowed);
 std::optional<std::string> Find(const KeyValues& values, std::string_view key);

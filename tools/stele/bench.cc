@@ -1,5 +1,7 @@
 // tools/stele/bench.cc: the verb bench: measures standard workloads, and the queries of a
 // design, on any location.
+#include <algorithm>
+
 #include "base/status.h"
 #include "command.h"
 #include "key_bytes.h"
@@ -106,8 +108,12 @@ absl::Status RunBench(Session& session, const std::vector<std::string>& args) {
   if (!options.design_path.empty()) return RunQueries(session, std::move(options));
   if (options.dry_run.has_value()) return PrintOperations(session, options);
   STELE_ASSIGN_OR_RETURN(Database database, session.Open(Session::Access::kCreate));
-  STELE_ASSIGN_OR_RETURN(const BenchTable prepared, PrepareBenchTable(&database, options));
+  STELE_ASSIGN_OR_RETURN(BenchTable prepared, PrepareBenchTable(&database, options));
   if (options.load == BenchOptions::Load::kOnly) options.workloads.clear();
+  const bool changes_rows =
+      std::any_of(options.workloads.begin(), options.workloads.end(),
+                  [](const Workload* workload) { return ChangesRows(*workload); });
+  if (changes_rows) STELE_RETURN_IF_ERROR(MarkChanged(&prepared.table));
   session.Print(
       BenchHeader(options, session.options().format, session.options().database, prepared.load));
   const absl::Status ran = RunAll(session, options, database, prepared.table);

@@ -177,9 +177,10 @@ absl::StatusOr<CopySource> OpenCopied(Session& session, const CopyRequest& reque
   return source.ok() ? source : Within("source", source.status());
 }
 
-absl::StatusOr<Database> OpenDestination(const CopyRequest& request, const CopySource& source) {
+absl::StatusOr<Database> OpenDestination(Session& session, const CopyRequest& request,
+                                         const CopySource& source) {
   if (request.source == request.destination) return source.database;
-  auto destination = OpenCopyDestination(request.destination, source);
+  auto destination = OpenCopyDestination(session, request.destination, source);
   return destination.ok() ? destination : Within("destination", destination.status());
 }
 
@@ -254,7 +255,7 @@ absl::Status RunCopy(Session& session, const std::vector<std::string>& args) {
   CopyRun run{.request = request, .destination = {}, .snapshot = {}, .tables = {}};
   STELE_ASSIGN_OR_RETURN(run.tables, FindTables(request, source.database));
   STELE_ASSIGN_OR_RETURN(run.snapshot, SnapshotWhereOffered(source.database));
-  STELE_ASSIGN_OR_RETURN(run.destination, OpenDestination(request, source));
+  STELE_ASSIGN_OR_RETURN(run.destination, OpenDestination(session, request, source));
   const absl::Status copied = PlanAndCopy(session, run, marks);
   const absl::Status closed = run.destination.Close();
   return copied.ok() ? Within("closing the destination", closed) : copied;

@@ -27,7 +27,8 @@ absl::StatusOr<CopySource> OpenCopySource(Session& session, const std::string& l
 
 // Opens the destination. A new database gets the source's clock: it would trust the system's, and
 // remove the cells that the source has hidden.
-absl::StatusOr<Database> OpenCopyDestination(const std::string& location, const CopySource& source,
+absl::StatusOr<Database> OpenCopyDestination(Session& session, const std::string& location,
+                                             const CopySource& source,
                                              const DatabaseOptions& options = {});
 
 }  // namespace stele::cli

@@ -44,9 +44,13 @@ absl::Status RunDropRowRange(Session& session, const std::vector<std::string>& a
   if (args.size() < 2) return WrongUsage("droprowrange");
   STELE_ASSIGN_OR_RETURN(const KeyValues values,
                          ParseKeyValues(std::span(args).subspan(1), {"prefix", "start", "end"}));
-  if (Find(values, "prefix") == "") {
+  // An empty bound is unbounded, and may be an unset variable of a shell.
+  for (const auto& [name, value] : values) {
+    if (!value.empty()) continue;
     return UsageError(
-        "droprowrange: every row has the empty prefix; deleteallrows TABLE deletes all rows");
+        fmt::format("droprowrange: {}= is empty, which would mean every row: leave it out, or use "
+                    "deleteallrows TABLE",
+                    name));
   }
   STELE_ASSIGN_OR_RETURN(const RowRange range, ParseRange(values));
   auto table = session.OpenTable(Session::Access::kWrite, args[0]);

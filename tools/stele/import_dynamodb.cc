@@ -269,6 +269,17 @@ absl::StatusOr<Database> OpenForImport(Session& session, DynamoDbImportOptions* 
   return Database();
 }
 
+// The report of an import, or one document with those of several.
+std::string JoinedReports(const std::vector<std::string>& documents) {
+  if (documents.size() == 1) return documents[0];
+  std::string json = "{\"imports\":[";
+  for (const std::string& document : documents) {
+    if (json.back() != '[') json += ',';
+    json += document.substr(0, document.find_last_not_of('\n') + 1);
+  }
+  return json + "]}\n";
+}
+
 absl::Status CheckAll(Session& session, std::vector<DynamoDbImportOptions> imports) {
   for (DynamoDbImportOptions& options : imports) {
     STELE_ASSIGN_OR_RETURN(const Database database, OpenForImport(session, &options));
@@ -296,16 +307,17 @@ absl::Status RunImportDynamoDb(Session& session, const std::vector<std::string>&
   }
   // Of several tables, all are checked before the first is written.
   if (imports.size() > 1) STELE_RETURN_IF_ERROR(CheckAll(session, imports));
-  std::string json;
+  std::vector<std::string> documents;
   std::string text;
   for (DynamoDbImportOptions& options : imports) {
     STELE_ASSIGN_OR_RETURN(const Database database, OpenForImport(session, &options));
     STELE_ASSIGN_OR_RETURN(const lab::DynamoDbImportReport report,
                            lab::ImportDynamoDb(database, options));
-    json += report.ToJson();
+    documents.push_back(report.ToJson());
     text += report.ToText();
     if (report.left_out_items()) session.SkippedSome();
   }
+  const std::string json = JoinedReports(documents);
   if (const auto path = flags.Find("report")) STELE_RETURN_IF_ERROR(WriteReport(*path, json));
   session.Print(as_json ? json : text);
   return absl::OkStatus();

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "arguments.h"
 #include "base/status.h"
@@ -227,6 +230,8 @@ absl::StatusOr<ImportCell> ParseCell(const Json& json) {
 
 class JsonlSource : public ImportSource {
  public:
+  static constexpr size_t kLineBytesMax = size_t{512} << 20;
+
   JsonlSource(std::FILE* file, std::string name) : file_(file), name_(std::move(name)) {}
 
   absl::StatusOr<bool> Next(ImportRow& row) override {
@@ -250,7 +255,13 @@ class JsonlSource : public ImportSource {
   absl::StatusOr<bool> ReadLine() {
     text_.clear();
     int c = 0;
-    while ((c = std::getc(file_)) != EOF && c != '\n') text_ += static_cast<char>(c);
+    while ((c = std::getc(file_)) != EOF && c != '\n') {
+      if (text_.size() == kLineBytesMax) {
+        return internal::InvalidArgument("{}:{}: a line of more than {} bytes", name_, line_ + 1,
+                                         kLineBytesMax);
+      }
+      text_ += static_cast<char>(c);
+    }
     if (std::ferror(file_) != 0) return internal::ErrnoStatus("read", name_, errno);
     bytes_read_ += text_.size() + 1;
     if (c == EOF && text_.empty()) return false;
@@ -340,6 +351,29 @@ RowMutation MutationOf(const Schema& schema, AggregateValues aggregate_values,
   return mutation;
 }
 
+// Returns an error if two values of a row are one cell: one of them would be lost.
+absl::Status CheckCellsDiffer(const ImportRow& row) {
+  const auto place = [](const ImportCell& cell) {
+    const int64_t micros = cell.timestamp.value_or(Timestamp::FromMicros(-1)).micros();
+    return std::tuple(std::string_view(cell.family), std::string_view(cell.qualifier), micros);
+  };
+  std::vector<const ImportCell*> cells;
+  for (const ImportCell& cell : row.cells) cells.push_back(&cell);
+  const auto by_place = [&](const ImportCell* a, const ImportCell* b) {
+    return place(*a) < place(*b);
+  };
+  std::sort(cells.begin(), cells.end(), by_place);
+  const auto twice =
+      std::adjacent_find(cells.begin(), cells.end(), [&](const ImportCell* a, const ImportCell* b) {
+        return place(*a) == place(*b) && a->value != b->value;
+      });
+  if (twice == cells.end()) return absl::OkStatus();
+  return internal::InvalidArgument(
+      "the row has two values for {}:{}{}: give them different timestamps", (*twice)->family,
+      Quoted((*twice)->qualifier),
+      (*twice)->timestamp.has_value() ? " at one timestamp" : " without a timestamp");
+}
+
 absl::StatusOr<std::unique_ptr<ImportSource>> OpenCsvSource(std::FILE* file, std::string name,
                                                             const CsvLayout& layout) {
   const int first = std::getc(file);
@@ -367,6 +401,7 @@ absl::Status CheckRow(const Schema& schema, AggregateValues aggregate_values,
     return internal::InvalidArgument("{} cells in one row; at most {} are allowed in one write",
                                      row.cells.size(), limits.mutations);
   }
+  if (aggregate_values != AggregateValues::kAdded) STELE_RETURN_IF_ERROR(CheckCellsDiffer(row));
   for (const ImportCell& cell : row.cells) {
     const FamilySchema* const family = schema.family(cell.family);
     if (family == nullptr)

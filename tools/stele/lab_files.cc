@@ -57,11 +57,17 @@ absl::Status CheckOutputDirectories(const std::vector<std::string>& paths) {
 
 namespace {
 
-// Writes `text` to `file`, which may be null, and closes it.
-absl::Status WriteAndClose(std::FILE* file, const std::string& path, std::string_view text) {
+// Writes `text` to `file`, which may be null, and closes it. `syncs`: also syncs it.
+absl::Status WriteAndClose(std::FILE* file, const std::string& path, std::string_view text,
+                           bool syncs) {
   if (file == nullptr) return internal::ErrnoStatus("open", path, errno);
   const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const int write_error = errno;
+  const absl::Status synced = is_written && syncs ? SyncNewFile(file, path) : absl::OkStatus();
+  if (!synced.ok()) {
+    std::fclose(file);
+    return synced;
+  }
   if (std::fclose(file) == 0 && is_written) return absl::OkStatus();
   return internal::ErrnoStatus("write", path, is_written ? errno : write_error);
 }
@@ -69,7 +75,7 @@ absl::Status WriteAndClose(std::FILE* file, const std::string& path, std::string
 }  // namespace
 
 absl::Status WriteReport(const std::string& path, std::string_view text) {
-  return WriteAndClose(std::fopen(path.c_str(), "wb"), path, text);
+  return WriteAndClose(std::fopen(path.c_str(), "wb"), path, text, /*syncs=*/false);
 }
 
 absl::Status ReplaceFile(const std::string& path, std::string_view text) {
@@ -79,7 +85,8 @@ absl::Status ReplaceFile(const std::string& path, std::string_view text) {
     return WriteReport(path, text);  // a device or a pipe
   const std::string target = TargetOf(path);
   const std::string new_path = fmt::format("{}.{}.new", target, ::getpid());
-  absl::Status status = WriteAndClose(CreateInPlaceOf(new_path, target), new_path, text);
+  absl::Status status =
+      WriteAndClose(CreateInPlaceOf(new_path, target), new_path, text, /*syncs=*/true);
   if (status.ok() && std::rename(new_path.c_str(), target.c_str()) != 0)
     status = internal::ErrnoStatus("rename to", path, errno);
   if (!status.ok()) std::remove(new_path.c_str());

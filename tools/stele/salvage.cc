@@ -186,7 +186,7 @@ absl::Status RunSalvage(Session& session, const std::vector<std::string>& args) 
     return absl::OkStatus();
   }
   absl::StatusOr<Database> destination =
-      OpenCopyDestination(request.destination, source, {.error_if_exists = true});
+      OpenCopyDestination(session, request.destination, source, {.error_if_exists = true});
   if (absl::IsAlreadyExists(destination.status()))
     return internal::AlreadyExists("{} has a database: salvage needs a new directory",
                                    request.destination);

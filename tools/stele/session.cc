@@ -66,12 +66,13 @@ Session::~Session() {
   if (out_ != nullptr && out_ != stdout) std::fclose(out_);
 }
 
-absl::StatusOr<Database> Session::OpenUnlocked(const DatabaseOptions& options) {
+absl::StatusOr<Database> Session::OpenUnlocked(const std::string& location,
+                                               const DatabaseOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const std::chrono::seconds wait(options_.wait_seconds);
   bool is_noted = false;
   while (true) {
-    absl::StatusOr<Database> database = OpenLocation(options_.database, options);
+    absl::StatusOr<Database> database = OpenLocation(location, options);
     const auto waited = std::chrono::steady_clock::now() - start;
     if (!IsLocked(database.status()) || waited >= wait) return database;
     if (waited >= kWaitBeforeNote && !std::exchange(is_noted, true))
@@ -100,7 +101,7 @@ absl::StatusOr<Database> Session::Open(Access access) {
   if (!options.read_only && options.on_damage != OnDamage::kRefuse)
     return UsageError("--on-damage is only for commands that read");
   options.create_if_missing = access == Access::kCreate;
-  absl::StatusOr<Database> database = OpenUnlocked(options);
+  absl::StatusOr<Database> database = OpenUnlocked(options_.database, options);
   if (!database.ok()) {
     if (database.status().code() == absl::StatusCode::kNotFound) {
       if (options_.database == "mem:")
@@ -174,6 +175,7 @@ absl::Status Session::FinishOutput(bool has_succeeded) {
   if (output_status_.ok() && std::fflush(out_) != 0)
     output_status_ = internal::ErrnoStatus("write", name, errno);
   if (new_output_.empty()) return output_status_;
+  if (has_succeeded && output_status_.ok()) output_status_ = SyncNewFile(out_, name);
   std::fclose(std::exchange(out_, nullptr));
   if (!has_succeeded || !output_status_.ok()) {
     std::remove(new_output_.c_str());

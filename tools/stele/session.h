@@ -69,6 +69,9 @@ class Session {
   // Like Open(kCreate), for a verb whose result a later command uses. Warns if the database is
   // "mem:", which is lost at the end of the command.
   absl::StatusOr<Database> OpenToKeep();
+  // Opens a location. Waits while another process has it open, for the time of --wait.
+  absl::StatusOr<Database> OpenUnlocked(const std::string& location,
+                                        const DatabaseOptions& options);
   // Returns InvalidArgument if one of the files is in the database's directory. Open and Print do
   // this for the file of -o.
   absl::Status CheckOutputs(const std::vector<std::string>& paths) const;
@@ -88,8 +91,6 @@ class Session {
   absl::Status Finish(bool has_succeeded);
 
  private:
-  // Opens the database. Waits while another process has it open.
-  absl::StatusOr<Database> OpenUnlocked(const DatabaseOptions& options);
   // Starts and ends the trace of --trace, if there is one.
   absl::Status StartTrace(Database& database) const;
   absl::Status StopTrace();

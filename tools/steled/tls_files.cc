@@ -9,6 +9,7 @@
 #include <future>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -90,7 +91,12 @@ absl::StatusOr<TlsFiles> ReadWithin(std::chrono::milliseconds limit,
                                     std::function<absl::StatusOr<TlsFiles>()> read) {
   std::packaged_task<absl::StatusOr<TlsFiles>()> task(std::move(read));
   std::future<absl::StatusOr<TlsFiles>> result = task.get_future();
-  std::thread(std::move(task)).detach();
+  try {
+    std::thread(std::move(task)).detach();
+  } catch (const std::system_error& error) {
+    return MakeStatus(absl::StatusCode::kUnavailable,
+                      fmt::format("no thread could be started: {}", error.what()));
+  }
   if (result.wait_for(limit) == std::future_status::ready) return result.get();
   return MakeStatus(absl::StatusCode::kUnavailable,
                     fmt::format("reading did not end within {} ms; does the file system respond?",

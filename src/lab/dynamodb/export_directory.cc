@@ -182,11 +182,14 @@ absl::StatusOr<fs::path> FindDataFile(const ExportDirectory& exported, const std
   const size_t at = key.find(std::string(kExportsFolder) + "/");
   if (at != std::string::npos) candidates.push_back(above.parent_path() / key.substr(at));
   candidates.push_back(fs::path(exported.path) / "data" / fs::path(key).filename());
+  std::string outside;  // perhaps the file of another copy of the export
   for (const fs::path& candidate : candidates) {
     if (!Exists(candidate.string())) continue;
     if (IsBelow(candidate, exports)) return candidate;
-    return internal::InvalidArgument("{}: {} leads out of the export", where, candidate.string());
+    outside = candidate.string();
   }
+  if (!outside.empty())
+    return internal::InvalidArgument("{}: {} leads out of the export", where, outside);
   return internal::NotFound("{}: the data file {} is missing: download the whole export", where,
                             candidates.back().string());
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <cstdlib>
 
 #include "base/status.h"
 
@@ -39,7 +41,9 @@ struct Unscaled {
   int64_t scale = 0;
 };
 
-Unscaled UnscaledOf(std::string_view text) {
+// Returns nothing for a number whose scale a BigDecimal cannot have: it has 32 bits.
+std::optional<Unscaled> UnscaledOf(std::string_view text) {
+  constexpr int64_t kExponentMax = int64_t{1} << 40;
   Unscaled number;
   number.is_negative = text.starts_with('-');
   if (number.is_negative) text.remove_prefix(1);
@@ -49,7 +53,9 @@ Unscaled UnscaledOf(std::string_view text) {
   if (exponent_at != std::string_view::npos) {
     std::string_view digits = text.substr(exponent_at + 1);
     if (digits.starts_with('+')) digits.remove_prefix(1);
-    std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+    if (error != std::errc() || std::abs(exponent) > kExponentMax) return std::nullopt;
   }
   const size_t point = mantissa.find('.');
   number.digits.assign(mantissa.substr(0, point));
@@ -59,6 +65,7 @@ Unscaled UnscaledOf(std::string_view text) {
     number.scale = static_cast<int64_t>(fraction.size());
   }
   number.scale -= exponent;
+  if (number.scale < INT32_MIN || number.scale > INT32_MAX) return std::nullopt;
   number.digits.erase(0, std::min(number.digits.find_first_not_of('0'), number.digits.size() - 1));
   if (number.digits == "0") number.is_negative = false;  // a BigDecimal has no negative zero
   return number;
@@ -105,10 +112,11 @@ void ForEachUtf16(std::string_view utf8, const Visit& visit) {
 
 std::optional<JavaNumber> ToJavaNumber(std::string_view number) {
   if (number.find('.') != std::string_view::npos) {
-    const Unscaled unscaled = UnscaledOf(number);
-    return JavaNumber{.text = BigDecimalText(unscaled),
-                      .hash = 31 * UnscaledHash(unscaled.digits, unscaled.is_negative) +
-                              static_cast<uint32_t>(unscaled.scale)};
+    const std::optional<Unscaled> unscaled = UnscaledOf(number);
+    if (!unscaled.has_value()) return std::nullopt;
+    return JavaNumber{.text = BigDecimalText(*unscaled),
+                      .hash = 31 * UnscaledHash(unscaled->digits, unscaled->is_negative) +
+                              static_cast<uint32_t>(unscaled->scale)};
   }
   int64_t value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);

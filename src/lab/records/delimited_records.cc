@@ -62,6 +62,8 @@ absl::StatusOr<bool> DelimitedRecords::Read() {
   record_.clear();
   status_ = absl::OkStatus();
   if (line.is_too_long) {
+    // The record may go on in the next line, in quotes. It must not become a record then.
+    if (delimiter_ == ',' && text_.find('"') != std::string_view::npos) return TooLong();
     status_ = InvalidArgument("the record has more than {} bytes", kTextRecordBytesMax);
     return true;
   }
@@ -76,12 +78,17 @@ absl::StatusOr<bool> DelimitedRecords::ReadOn() {
   InputLine line;
   STELE_ASSIGN_OR_RETURN(const bool any, lines_->Next(&line));
   if (!any) return false;
-  if (line.is_too_long || record_.size() + line.text.size() > kTextRecordBytesMax)
-    return InvalidArgument("the record has more than {} bytes", kTextRecordBytesMax);
+  if (line.is_too_long || record_.size() + line.text.size() > kTextRecordBytesMax) return TooLong();
   record_.append(had_return_ ? "\r\n" : "\n").append(line.text);
   had_return_ = line.had_return;
   text_ = record_;
   return true;
+}
+
+absl::Status DelimitedRecords::TooLong() const {
+  return ResourceExhausted(
+      "line {}: the record has more than {} bytes: is a closing quote missing from there on?",
+      line_number_, kTextRecordBytesMax);
 }
 
 absl::Status DelimitedRecords::Divide() {

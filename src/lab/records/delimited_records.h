@@ -48,6 +48,8 @@ class DelimitedRecords : public RecordReader, private FieldSource {
   DelimitedRecords(std::unique_ptr<LineReader> lines, char delimiter)
       : lines_(std::move(lines)), delimiter_(delimiter) {}
 
+  // The error of a record that may end in a later line: those lines must not become records.
+  absl::Status TooLong() const;
   std::optional<std::string_view> Text(std::string_view field) const override;
   std::optional<std::string> Json(std::string_view field) const override;
   std::vector<std::string> Names() const override;

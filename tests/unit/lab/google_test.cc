@@ -29,13 +29,16 @@ TEST(JavaTextTest, NumbersAreLongsOrBigDecimals) {
       {"0.00000000", "0E-8"},
       {"-0.0", "0.0"},
       {"12.50E+1", "125.0"},
+      {"0.0E-2147483646", "0E-2147483647"},
       {"9223372036854775807", "9223372036854775807"}};
   for (const auto& [text, java] : kTexts) {
     const auto number = ToJavaNumber(text);
     ASSERT_TRUE(number.has_value()) << text;
     EXPECT_EQ(number->text, java) << text;
   }
-  for (const char* const failing : {"1E3", "9223372036854775808", "-9223372036854775809", "1e-2"})
+  for (const char* const failing :
+       {"1E3", "9223372036854775808", "-9223372036854775809", "1e-2", "0.0E-9223372036854775807",
+        "0.0E99999999999", "0.0E99999999999999999999", "0.0E-2147483647"})
     EXPECT_FALSE(ToJavaNumber(failing).has_value()) << failing;
 }
 

@@ -172,6 +172,17 @@ TEST(ExportDirectoryTest, NeverLeavesTheExport) {
   }
 }
 
+TEST(ExportDirectoryTest, FindsTheFilesOfACopyBesideTheOriginal) {
+  ExportFixture fixture(DataLines{{"{}"}});
+  const std::string copy = fixture.directory().File("old/0173-abc");
+  std::filesystem::create_directories(fixture.directory().File("old"));
+  std::filesystem::copy(fixture.path(), copy, std::filesystem::copy_options::recursive);
+  const auto exported = ReadExportDirectory(copy, true);
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  EXPECT_EQ(exported->files[0].path,
+            std::filesystem::canonical(copy + "/data/part0.json.gz").string());
+}
+
 // A copy may have lost the folder AWSDynamoDB. The name of the file is then searched in data/.
 TEST(ExportDirectoryTest, FindsFilesWhoseKeysHaveOtherFolders) {
   for (const std::string key : {"backup/0173-abc/data/part0.json.gz", "part0.json.gz",

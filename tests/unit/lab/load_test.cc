@@ -258,10 +258,10 @@ TEST_F(LoadTest, RecordsOfALineAreLeftOutOneByOne) {
       "    key: \"{k}\"\n"
       "    rows: [{input: in, cells: {\"f:v\": \"{v}\", \"n:x\": \"{n}\"}}]\n";
   const std::string bad = directory_.File("bad");
-  const auto report = Load(
-      R"({"Items":[{"k":{"S":"a"},"v":{"S":"1"}},{"k":{"S":"b"},"v":{"S":"2"},"n":{"S":"x"}},)"
-      R"({"k":{"S":"a"},"v":{"S":"3"}},{"k":{"S":"c"},"v":{"S":"4"}}]})",
-      {.bad_records_max = 2, .bad_path = bad}, kItems);
+  const auto report =
+      Load(R"({"Items":[{"k":{"S":"a"},"v":{"S":"1"}},{"k":{"S":"b"},"v":{"S":"2"},"n":{"S":"x"}},)"
+           R"({"k":{"S":"a"},"v":{"S":"3"}},{"k":{"S":"c"},"v":{"S":"4"}}]})",
+           {.bad_records_max = 2, .bad_path = bad}, kItems);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->left_out, 2U);
   EXPECT_EQ(report->tables.at("t").bad, 1U);

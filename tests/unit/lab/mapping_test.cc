@@ -275,6 +275,20 @@ TEST_F(ItemCellsTest, RejectsCellsOfAnApplication) {
   }
 }
 
+// Regression: one of the two values was lost without a word.
+TEST_F(ItemCellsTest, RejectsAnAttributeInTwoFamilies) {
+  mapping_.types["n"] = AttributeType::kNumber;
+  mapping_.types["ss"] = AttributeType::kStringSet;
+  const std::string mark(1, '\0');
+  stored_ = {{"a", "n", "1"}, {"x", "n", "2"}};
+  EXPECT_NE(Decoded().status().ToString().find("one of the family a"), std::string::npos)
+      << Decoded().status();
+  stored_ = {{"s", "ss#a", mark}, {"xs", "ss#a", mark}};
+  EXPECT_FALSE(Decoded().ok());
+  stored_ = {{"x", "n", "2"}, {"xs", "ss#a", mark}};
+  EXPECT_TRUE(Decoded().ok()) << Decoded().status();
+}
+
 TEST_F(ItemCellsTest, LimitsQualifiers) {
   const ParsedItem item(R"({"ss":{"SS":[")" + std::string(17'000, 'a') + "\"]}}");
   EXPECT_NE(CheckItemCells(mapping_, *item).ToString().find("--sets json"), std::string::npos);

@@ -60,6 +60,20 @@ class RecordsTest : public testing::Test {
   const TemporaryDirectory directory_;
 };
 
+// Regression: the lines of a record that is too long became records if they were in quotes.
+TEST_F(RecordsTest, NoLineOfARecordThatIsTooLongIsARecord) {
+  const std::string line = "1,2,3\n";
+  std::string quoted = "a,b,c\n\"";
+  while (quoted.size() <= kTextRecordBytesMax) quoted += line;
+  const Found found = Csv(quoted + line);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].substr(0, 8), "line 2: ");
+  EXPECT_NE(found[0].find("is a closing quote missing"), std::string::npos) << found[0];
+  const Found one_line = Csv("a,b,c\n\"" + std::string(kTextRecordBytesMax, 'x') + "\n1,2,3\n");
+  ASSERT_EQ(one_line.size(), 1u);
+  EXPECT_NE(one_line[0].find("is a closing quote missing"), std::string::npos) << one_line[0];
+}
+
 TEST_F(RecordsTest, ReadsCsv) {
   EXPECT_EQ(Csv("a,b,c\n1,2,3\n\n4,,6\r\n7,8,9"), (Found{"2: 1 2 3", "4: 4 - 6", "5: 7 8 9"}));
   EXPECT_EQ(Csv("c,a\n1,2\n"), (Found{"2: 2 - 1"}));

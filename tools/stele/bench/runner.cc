@@ -37,6 +37,7 @@ struct RunState {
   std::atomic<uint64_t> begun{0};  // operations, if their number is limited
   std::atomic<uint64_t> done{0};   // operations, for the line of each second
   std::atomic<double> cpu_before{-1};
+  std::atomic<bool> is_given_up{false};  // a thread could not be started
 };
 
 // One thread of a run.
@@ -52,8 +53,8 @@ class Worker {
     for (uint64_t index = 0;; ++index) {
       const SteadyClock::time_point due = DueTime(index);
       if (is_open_) std::this_thread::sleep_until(due);
-      if (IsLateWarmup(due)) continue;
       if (IsFinished(due)) return;
+      if (IsLateWarmup(due)) continue;
       Measure(stream_.Next(), is_open_ ? due : SteadyClock::time_point());
       state_.done.fetch_add(1, std::memory_order_relaxed);
     }
@@ -80,6 +81,7 @@ class Worker {
   // count nowhere.
   // An operation of an open loop belongs to the time at which it is due.
   bool IsFinished(SteadyClock::time_point due) {
+    if (state_.is_given_up.load(std::memory_order_relaxed)) return true;
     const SteadyClock::time_point now = SteadyClock::now();
     const SteadyClock::time_point time = is_open_ ? due : now;
     is_measured_ = time >= state_.measured_from;
@@ -196,7 +198,7 @@ absl::StatusOr<BenchResult> RunWorkload(const BenchOptions& options, const Workl
       started = internal::ResourceExhausted(
           "thread {} of {} could not be started: {}; use fewer --threads", threads.size() + 1,
           workers.size(), error.what());
-      state.measured_from = {};  // the others end at once
+      state.is_given_up = true;  // the others end after their operation
     }
   }
   STELE_RETURN_IF_ERROR(started);

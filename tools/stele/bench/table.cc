@@ -16,6 +16,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr char kDataProperty[] = "bench.data";
 constexpr char kRowsProperty[] = "bench.rows";
 constexpr char kMarkerRow[] = "!bench";
+constexpr std::string_view kChanged = "changed";  // instead of the number of rows
 constexpr uint64_t kLoadBatchRows = 100;
 // Row keys that are not ascending are sorted in memory for a bulk load, up to this number.
 constexpr uint64_t kSortedRowsMax = 20'000'000;
@@ -122,6 +123,18 @@ absl::StatusOr<LoadFigures> Load(const BenchOptions& options, Table* table) {
 
 }  // namespace
 
+bool ChangesRows(const Workload& workload) {
+  constexpr OperationKind kKinds[] = {OperationKind::kInsert, OperationKind::kBulk,
+                                      OperationKind::kDelete, OperationKind::kIncrement};
+  return std::any_of(workload.parts.begin(), workload.parts.end(), [&](const auto& part) {
+    return std::find(std::begin(kKinds), std::end(kKinds), part.kind) != std::end(kKinds);
+  });
+}
+
+absl::Status MarkChanged(Table* table) {
+  return WriteMark(table, kRowsProperty, std::string(kChanged));
+}
+
 RowMutation BenchRow(const BenchOptions& options, uint64_t row, ValueMaker* values) {
   RowMutation mutation(options.keys.KeyOf(row));
   for (uint64_t field = 0; field < options.operations.fields; ++field) {
@@ -150,7 +163,10 @@ absl::StatusOr<BenchTable> PrepareBenchTable(Database* database, const BenchOpti
     if (options.load == BenchOptions::Load::kNever) {
       return internal::FailedPrecondition(
           "the table {} has {}{}, not {}: repeat without --load never", options.table, marks.data,
-          marks.rows.empty() ? " and is not complete" : "", options.DataText());
+          marks.rows.empty()       ? " and is not complete"
+          : marks.rows == kChanged ? " with rows that a workload wrote or deleted"
+                                   : "",
+          options.DataText());
     }
     STELE_RETURN_IF_ERROR(database->DeleteTable(options.table));
   } else if (options.load == BenchOptions::Load::kNever) {

@@ -33,6 +33,11 @@ struct BenchTable {
 // is kNever; errors of the database.
 absl::StatusOr<BenchTable> PrepareBenchTable(Database* database, const BenchOptions& options);
 
+// True if the workload adds rows or columns, or deletes rows. Updates write what was there before.
+bool ChangesRows(const Workload& workload);
+// Records that the table will not have the rows of a load any more, so that no later run uses it.
+absl::Status MarkChanged(Table* table);
+
 // The changes that write a row of the benchmark: all fields, all versions.
 RowMutation BenchRow(const BenchOptions& options, uint64_t row, ValueMaker* values);
 

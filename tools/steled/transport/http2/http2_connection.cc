@@ -168,7 +168,8 @@ struct Http2Connection::Callbacks {
             std::chrono::steady_clock::now() +
             std::chrono::duration_cast<std::chrono::steady_clock::duration>(*timeout);
       }
-    } else if (value.size() <= kMetadataBytesMax && host.IsAskedFor(name)) {
+    } else if (value.size() <= kMetadataBytesMax && host.IsAskedFor(name) &&
+               !stream->HasMetadata(name)) {
       stream->metadata.emplace_back(name, value);
     }
   }

@@ -4,6 +4,7 @@
 // Threads:   see above; the method's thread and the threads that serve the connection share it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,8 +32,12 @@ struct Http2Stream {
   // From the request's headers; constant once the call has begun.
   std::string path;
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  // The headers that methods use.
+  // The headers that methods use, each name once: a client can repeat a header for one byte.
   std::vector<std::pair<std::string, std::string>> metadata;
+  bool HasMetadata(std::string_view name) const {
+    return std::any_of(metadata.begin(), metadata.end(),
+                       [name](const auto& known) { return known.first == name; });
+  }
   const Method* method = nullptr;
   size_t header_bytes = 0;  // of all headers, also of those not kept
   std::chrono::steady_clock::time_point begun_at = std::chrono::steady_clock::now();

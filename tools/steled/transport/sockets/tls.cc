@@ -36,6 +36,16 @@ Certificate NextCertificate(BIO* bio) {
   return {PEM_read_bio_X509(bio, nullptr, nullptr, nullptr), &X509_free};
 }
 
+// After NextCertificate found none. At the end of the text, OpenSSL misses the start of another
+// one. Any other error means that a certificate is damaged, and the text may have more.
+absl::Status CheckEnd(std::string_view what) {
+  const unsigned long error = ERR_peek_last_error();
+  if (ERR_GET_LIB(error) != ERR_LIB_PEM || ERR_GET_REASON(error) != PEM_R_NO_START_LINE)
+    return Fail(what);
+  ERR_clear_error();
+  return absl::OkStatus();
+}
+
 absl::Status UseChain(const std::string& text, SSL_CTX* context) {
   const Bio bio = BioOf(text);
   const Certificate own = NextCertificate(bio.get());
@@ -46,8 +56,7 @@ absl::Status UseChain(const std::string& text, SSL_CTX* context) {
       return Fail("the certificate chain of --tls-cert");
     next.release();  // owned by the context now
   }
-  ERR_clear_error();  // OpenSSL reports the end of the text as an error
-  return absl::OkStatus();
+  return CheckEnd("the certificate chain of --tls-cert");
 }
 
 // Makes reading an encrypted key fail, since no person can enter its password.
@@ -73,7 +82,7 @@ absl::Status TrustClientsOf(const std::string& text, SSL_CTX* context) {
     }
   }
   if (count == 0) return Fail("the certificate of --tls-client-ca");
-  ERR_clear_error();
+  STELED_RETURN_IF_ERROR(CheckEnd("a certificate of --tls-client-ca"));
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   return absl::OkStatus();
 }
