@@ -1,14 +1,19 @@
 #include "steled/services/data_service.h"
 
 #include <chrono>
+#include <deque>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "remote/wire/filter_translation.h"
 #include "remote/wire/mutation_translation.h"
 #include "remote/wire/names.h"
 #include "remote/wire/row_set_translation.h"
 #include "steled/base/errors.h"
+#include "steled/rpc/answer_stream.h"
 #include "steled/rpc/method_table.h"
 #include "steled/services/mutate_rows.h"
 #include "steled/services/read_rows_call.h"
@@ -135,8 +140,7 @@ absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* c
   return std::make_shared<ReadRowsCall>(std::move(read), std::move(counter), begin)->Run(call);
 }
 
-absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& request, Call* call,
-                                        MessageWriter<wire::SampleRowKeysResponse>* writer) {
+absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& request, Call* call) {
   STELED_RETURN_IF_ERROR(
       CheckNoView(request.authorized_view_name(), request.materialized_view_name()));
   RowRange range;
@@ -146,30 +150,31 @@ absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& reques
   };
   STELED_ASSIGN_OR_RETURN(const OpenTable table,
                           FindChecked(request.table_name(), request.app_profile_id(), check));
-  const absl::StatusOr<std::vector<RowKeySample>> samples = table.table.SampleRowKeys(range);
-  if (!samples.ok()) return OfRow(samples.status(), {}, request.table_name());
-  wire::SampleRowKeysResponse response;
-  if (samples->size() == 1) {
+  const absl::StatusOr<std::vector<RowKeySample>> found = table.table.SampleRowKeys(range);
+  if (!found.ok()) return OfRow(found.status(), {}, request.table_name());
+  std::deque<RowKeySample> samples(found->begin(), found->end());
+  if (samples.size() == 1) {
     // A small table has only a sample for the range's end. Clients expect an existing key, as
     // Bigtable returns.
     RowReader last = table.table.ReadRows(
         range, Filter::Chain({Filter::CellsRowLimit(1), Filter::StripValue()}),
         {.limit = 1, .reverse = true, .stop = call->stop(), .deadline = call->deadline()});
-    if (last.Next()) {
-      response.set_row_key(std::string(last.row().row_key()));
-      response.set_offset_bytes(static_cast<int64_t>(samples->front().offset_bytes));
-      if (response.row_key() != samples->front().row_key && !writer->Write(response))
-        return absl::OkStatus();
+    if (last.Next() && last.row().row_key() != samples.front().row_key) {
+      samples.push_front({.row_key = std::string(last.row().row_key()),
+                          .offset_bytes = samples.front().offset_bytes});
     }
     STELED_RETURN_IF_ERROR(OfRow(last.status(), {}, request.table_name()));
   }
-  for (const RowKeySample& sample : *samples) {
-    response.set_row_key(sample.row_key);
-    response.set_offset_bytes(static_cast<int64_t>(sample.offset_bytes));
-    if (!(&sample == &samples->back() ? writer->WriteLast(response) : writer->Write(response)))
-      break;
-  }
-  return absl::OkStatus();
+  if (samples.empty()) return absl::OkStatus();
+  return std::make_shared<AnswerStream>([samples = std::move(samples)](bool* is_last) mutable {
+           wire::SampleRowKeysResponse response;
+           response.set_row_key(samples.front().row_key);
+           response.set_offset_bytes(static_cast<int64_t>(samples.front().offset_bytes));
+           samples.pop_front();
+           *is_last = samples.empty();
+           return Framed(response).value_or(std::string(kPrefixBytes, '\0'));
+         })
+      ->Run(call);
 }
 
 absl::Status DataService::MutateRow(Call* call) {
@@ -238,13 +243,14 @@ absl::Status DataService::MutateRows(Call* call) {
       row_keys.push_back(mutation.row_key());
     heat_->CountWrites(write.table->table.name(), row_keys);
   }
-  const std::vector<absl::Status> verdicts =
+  std::vector<absl::Status> verdicts =
       ApplyEntries(&write.table->table, write.entries, WhileAwaited(call, write.tag),
                    [call] { return OfWrite(CheckAwaited(*call)); });
-  SendVerdicts(
-      write.table_name, write.entries, verdicts, kPrefixBytes,
-      [call](std::string framed, bool is_last) { return call->Send(std::move(framed), is_last); });
-  return absl::OkStatus();
+  const auto answer = std::make_shared<Verdicts>(std::move(write.table_name),
+                                                 std::move(write.entries), std::move(verdicts));
+  return std::make_shared<AnswerStream>(
+             [answer](bool* is_last) { return answer->NextMessage(kPrefixBytes, is_last); })
+      ->Run(call);
 }
 
 absl::Status DataService::ReadBulkWrite(Call* call, BulkWrite* write) {

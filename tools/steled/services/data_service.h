@@ -42,8 +42,7 @@ class DataService {
         message_bytes_max_(message_bytes_max) {}
 
   absl::Status ReadRows(const google::bigtable::v2::ReadRowsRequest& request, Call* call);
-  absl::Status SampleRowKeys(const google::bigtable::v2::SampleRowKeysRequest& request, Call* call,
-                             MessageWriter<google::bigtable::v2::SampleRowKeysResponse>* writer);
+  absl::Status SampleRowKeys(const google::bigtable::v2::SampleRowKeysRequest& request, Call* call);
   // The write methods get the call instead of a parsed request. They free the request before they
   // write, so that the server does not hold a large request twice.
   absl::Status MutateRow(Call* call);

@@ -154,21 +154,18 @@ std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries,
   return verdicts;
 }
 
-void SendVerdicts(std::string_view table_name, const EntryList& entries,
-                  const std::vector<absl::Status>& verdicts, size_t prefix_bytes,
-                  const std::function<bool(std::string message, bool is_last)>& send) {
+std::string Verdicts::NextMessage(size_t prefix_bytes, bool* is_last) {
   // Concatenated messages with one entry each are one message with all entries.
   wire::MutateRowsResponse one;
   wire::MutateRowsResponse::Entry* const entry = one.add_entries();
   std::string message(prefix_bytes, '\0');
-  for (size_t i = 0; i < verdicts.size(); ++i) {
-    SetVerdict(i, verdicts[i], entries.mutations[i].row_key(), table_name, entry);
+  while (next_ < verdicts_.size() && message.size() < kResponseBytes) {
+    SetVerdict(next_, verdicts_[next_], entries_.mutations[next_].row_key(), table_name_, entry);
     one.AppendToString(&message);
-    const bool is_last = i + 1 == verdicts.size();
-    if (message.size() < kResponseBytes && !is_last) continue;
-    if (!send(std::move(message), is_last)) return;
-    message.assign(prefix_bytes, '\0');
+    ++next_;
   }
+  *is_last = next_ >= verdicts_.size();
+  return message;
 }
 
 }  // namespace stele::server

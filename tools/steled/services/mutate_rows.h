@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -74,10 +75,24 @@ std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries,
                                        const WriteOptions& options,
                                        const std::function<absl::Status()>& check);
 
-// Sends the status of every entry, in order, in messages of some hundred KiB. Each message begins
-// with `prefix_bytes` bytes, which `send` may fill in. Stops when `send` returns false.
-void SendVerdicts(std::string_view table_name, const EntryList& entries,
-                  const std::vector<absl::Status>& verdicts, size_t prefix_bytes,
-                  const std::function<bool(std::string message, bool is_last)>& send);
+// The response of a MutateRows: the status of every entry, in order, in messages of some hundred
+// KiB.
+class Verdicts {
+ public:
+  // There is at least one entry, and a verdict for each.
+  Verdicts(std::string table_name, EntryList entries, std::vector<absl::Status> verdicts)
+      : table_name_(std::move(table_name)),
+        entries_(std::move(entries)),
+        verdicts_(std::move(verdicts)) {}
+
+  // Returns the next message, after `prefix_bytes` zero bytes. Sets `is_last` for the last one.
+  std::string NextMessage(size_t prefix_bytes, bool* is_last);
+
+ private:
+  const std::string table_name_;
+  const EntryList entries_;
+  const std::vector<absl::Status> verdicts_;
+  size_t next_ = 0;  // the first entry of the next message
+};
 
 }  // namespace stele::server
