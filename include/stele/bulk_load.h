@@ -18,9 +18,9 @@ inline namespace v0 {
 // A bulk load into one table, created by Table::NewBulkLoad(). It bypasses the log and the
 // memtable.
 //
-// Visibility: Finish() makes all rows visible atomically. They then count as newer than every
-// earlier write, delete and DropRowRange, also those made during the load. If two loads set the
-// same cell, the load that finished last wins.
+// Visibility: Finish() makes all rows visible atomically. The rows are then newer than every write,
+// delete and DropRowRange before Finish(), including those during the load. If two loads set the
+// same cell, the cell of the load that finished last is kept.
 //
 // Atomicity: a load that is aborted, destroyed without Finish(), or interrupted by a crash leaves
 // no data behind.

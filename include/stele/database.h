@@ -57,13 +57,14 @@ class Database {
   //                       `location` is a URI such as bigtable://...
   //   PermissionDenied, ResourceExhausted, Unavailable, DataLoss
   //
-  // File descriptors: all databases of the process share one limit of open SSTables. It is half of
-  // RLIMIT_NOFILE, but at least 4 and at most 4,096. Each reading thread may open one more. Closed
-  // SSTables are reopened on demand. Each database needs about ten more descriptors; an
-  // RLIMIT_NOFILE of 32 is enough for one database.
+  // File descriptors: the process keeps a limited number of SSTables open, for all its databases.
+  // The limit is half of RLIMIT_NOFILE, at least 4 and at most 4,096. Each reading thread may
+  // exceed it by one. A closed SSTable is opened again when it is read. Each database needs about
+  // ten more descriptors. An RLIMIT_NOFILE of 32 is enough for one database.
   //
-  // Signals: SIGXFSZ is ignored from then on, in the process and in programs that it starts, unless
-  // the program has a handler for it. So a limit of file sizes (ulimit -f) is an error.
+  // Signals: Open makes the process ignore SIGXFSZ, unless the program has set a handler. Programs
+  // that the process starts ignore it, too. A write above the limit of file sizes (ulimit -f) then
+  // returns ResourceExhausted. Otherwise the kernel would end the process.
   //
   // The directory may be renamed while the database is open.
   [[nodiscard]] static absl::StatusOr<Database> Open(std::string_view location,
@@ -89,8 +90,8 @@ class Database {
 
   // ---- data ----
 
-  // Applies a batch of mutations to rows of any tables atomically, also with respect to a crash.
-  // Errors: see WriteBatch.
+  // Applies all mutations of a batch atomically, to rows of one or more tables. After a crash
+  // either all of them are visible or none. Errors: see WriteBatch.
   [[nodiscard]] absl::Status Apply(const WriteBatch& batch, const WriteOptions& options = {});
 
   // Returns a snapshot of all tables at the newest commit.
@@ -127,36 +128,38 @@ class Database {
   // FailedPrecondition also if the database was opened read-only.
   [[nodiscard]] absl::Status WriteRefusal() const;
 
-  // Starts to record the reads and writes of all handles in a file for `stele trace`, `heatmap`,
-  // `replay` and `lint`. Records have row keys and the texts of filters, never values; see
-  // docs/lab/trace.md. Only the owner may read the file. Calls of BulkLoad are not recorded.
-  // Calls never wait for the file: what it cannot take is dropped and counted. A full disk ends the
-  // recording, not the database. Recording needs at most 32 MiB, beside the memory budget. A scan
-  // is recorded when its reader is destroyed. Errors: InvalidArgument for a wrong option;
-  // FailedPrecondition if a trace is being recorded, or `file` is not a regular file, no trace, or
-  // has another sample; AlreadyExists.
+  // Starts a trace: records the reads and writes of all handles in `file`, for `stele trace`,
+  // `heatmap`, `replay` and `lint`. A record has row keys and the text of the filter, never values;
+  // see docs/lab/trace.md. BulkLoad is not recorded. A scan is recorded when its reader is
+  // destroyed. A call never waits for the file. Operations that arrive faster than the file is
+  // written are dropped and counted. A full disk ends the trace; the database continues. The trace
+  // uses at most 32 MiB in addition to the memory budget. Only the owner may read the file.
+  // Errors: InvalidArgument for a wrong option; AlreadyExists if the file exists and
+  // TraceOptions.append is false; FailedPrecondition if a trace is running, if `file` is not a
+  // regular file or not a trace, or if its sample differs.
   [[nodiscard]] absl::Status StartTrace(std::string_view file, const TraceOptions& options = {});
-  // Ends the recording, writes the rest, and returns the counts. Close() and the destructor of the
-  // last handle do so, too.
-  // Errors: FailedPrecondition if none runs; the error of the file that ended the recording.
+  // Ends the trace: writes the records that are still in memory, and returns the counts. Close()
+  // and the destructor of the last handle also end it.
+  // Errors: FailedPrecondition if no trace is running; the error of the file that ended the trace.
   [[nodiscard]] absl::StatusOr<TraceSummary> StopTrace();
 
-  // Declares the database's clock to be right, so that it is trusted and cells are removed by their
-  // age. Needed only while DatabaseStats.clock.is_trusted is false; ten minutes in which the clock
-  // agrees with the elapsed time have the same effect. Also corrects the stored time of the last
-  // change if it is more than a day in the future.
+  // Confirms that the database's clock is right. The clock is then trusted, so flushes and
+  // compactions remove cells by their age again. Needed only while DatabaseStats.clock.is_trusted
+  // is false. Without this call, the clock is trusted again after it has agreed with the elapsed
+  // time for ten minutes. Also corrects the stored time of the last change if it is more than a day
+  // in the future.
   // Errors: FailedPrecondition if the database was opened read-only; the error of a failed write of
   // the manifest; Unimplemented for a database on a server.
   [[nodiscard]] absl::Status ConfirmClock();
 
-  // Closes the database: stops background work, syncs the log and unlocks the directory. Does not
-  // flush memtables; the next Open replays the log. Open readers and snapshots then fail with
-  // FailedPrecondition, and open bulk loads are discarded. Without Close(), the destructor of the
-  // last handle closes the database and ignores errors.
-  // Errors: FailedPrecondition after an earlier failed sync, or the error of this one: writes
-  // acknowledged since the last successful sync may not survive power loss. If the disk is too full
-  // for the records that mark a clean close, but the log was synced, Close() returns OK. A repeated
-  // Close() returns the same status.
+  // Closes the database: stops background work, syncs the log and unlocks the directory. Memtables
+  // are not flushed; the next Open replays the log. Open readers and snapshots then return
+  // FailedPrecondition. Open bulk loads are discarded. If Close() is not called, the destructor of
+  // the last handle closes the database and ignores errors. A second Close() returns the first
+  // status.
+  // Errors: FailedPrecondition after an earlier failed sync, or the error of the sync in this call.
+  // Then power loss may lose the writes since the last successful sync. A disk that has no space
+  // for the end mark is not an error if the log was synced.
   [[nodiscard]] absl::Status Close();
 
  private:

@@ -47,8 +47,8 @@ namespace keys {
 // The parts are views of `row_key`.
 [[nodiscard]] std::vector<std::string_view> Split(
     std::string_view row_key ABSL_ATTRIBUTE_LIFETIME_BOUND, std::string_view delimiter = "#");
-// The inverse of JoinEscaped(). Errors: a key that JoinEscaped() does not return; its errors for
-// the delimiter.
+// Splits a key into the parts that were passed to JoinEscaped(). Errors: a key that JoinEscaped()
+// cannot return; a delimiter that JoinEscaped() rejects.
 [[nodiscard]] absl::StatusOr<std::vector<std::string>> SplitEscaped(
     std::string_view row_key, std::string_view delimiter = "#");
 

@@ -42,7 +42,8 @@ struct DatabaseEvent {
     kBackgroundError,
     // Background work succeeds again, or the disk has space again.
     kBackgroundRecovered,
-    // A sync failed. The database rejects writes until it is reopened. status: the error.
+    // Writes are refused until the database is reopened: a write or a sync of the log or of the
+    // manifest failed, or there was no memory to apply a logged write. status: the error.
     kPoisoned,
     // Recovery discarded an incomplete end of the log. bytes: number of bytes discarded.
     kLogDiscarded,
@@ -65,20 +66,19 @@ struct DatabaseEvent {
   uint64_t bytes = 0;        // 0 unless the kind defines it
 };
 
-// What Open does if synced records of the log or the manifest are missing or corrupt: a byte was
-// changed, or a file is missing or shorter. An unfinished write at the end of the log, as after a
-// crash, is no damage.
+// What Open does if synced records of the log or of the manifest are missing or corrupt: a byte
+// changed, or a file is missing or too short. An unfinished write at the end of the log, as after a
+// crash, is not damage.
 enum class OnDamage : uint8_t {
   // Open returns DataLoss with the file and the offset.
   kRefuse,
-  // All rows as of the last commit before the damage. Open returns DataLoss if SSTables have later
-  // commits, because their rows cannot be shown as of then, or if the log's first segment is
-  // missing.
+  // Shows the state of the last commit before the damage. Open returns DataLoss if the SSTables
+  // have later commits, which it cannot hide, or if the first segment of the log is missing.
   kReadBefore,
-  // Everything that is readable, also commits after the damage. A later commit may then be visible
-  // although an earlier one is missing, and a batch may be visible in part. Also opens a database
-  // whose manifest or CURRENT is damaged, with the tables and SSTables that the readable part of
-  // the manifest has. Database::Verify lists what is missing.
+  // Shows everything that is readable, including commits after the damage. A later commit may be
+  // visible while an earlier one is missing. A batch may be visible in part. If the manifest or
+  // CURRENT is damaged, Open uses the readable edits, and adds the SSTables that they do not list.
+  // Database::Verify lists what is missing.
   kReadAround,
 };
 
@@ -159,22 +159,21 @@ struct WriteOptions {
   // Cost: reads and writes one more row.
   std::string idempotency_token = {};
 
-  // Ends the write with Cancelled if stop is requested before it commits. Checked periodically
-  // while the write is throttled, while it waits for another large write, for a conditional write
-  // of its row, or for a bulk load or a drop to be installed, and while it reads a row. If memory
-  // is full, the check may wait for the end of a flush. A cancelled write or BulkApply entry has no
+  // Ends the write with Cancelled if a stop is requested before the commit. The token is checked
+  // while the write reads a row, and while it waits: for the write throttle, another large write, a
+  // conditional write of its row, or the install of a bulk load or a DropRowRange. If memory is
+  // full, the check may wait for the end of a flush. A cancelled write or BulkApply entry has no
   // effect, except that a remote database may have applied it. Default: never.
   std::stop_token stop = {};
 
   // Like `stop`, but with DeadlineExceeded after this time. Not set: never.
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
 
-  // CheckAndMutateRow and ReadModifyWriteRow call this before they read a value of 64 KiB or more
-  // from a file. ReadModifyWriteRow also calls it before it copies such values, for the result and
-  // for the log. The argument is the number of bytes. It is called on the calling thread, and must
-  // not use the database. An error ends the write with that status, and nothing is written. A
-  // server can so bound the memory of all its calls. Null: not called. Remote databases do not call
-  // it.
+  // Called before CheckAndMutateRow or ReadModifyWriteRow reads a value of 64 KiB or more from a
+  // file, and before ReadModifyWriteRow copies such values for the result and the log. `bytes` is
+  // their size. An error ends the write with that status, and nothing is written. A server can
+  // limit the memory of all its calls with it. Runs on the calling thread. Must not use the
+  // database. Null: not called. Remote databases do not call it.
   std::function<absl::Status(uint64_t bytes)> reserve_large_value = nullptr;
 
   // A text that a trace records with this operation (Database::StartTrace), such as the name of the
@@ -220,10 +219,10 @@ struct ReadOptions {
   // example inside a very large row. Must not use the reader. Null: not called.
   std::function<void(std::string_view scanned_through)> on_progress = nullptr;
 
-  // Called before a value of 64 KiB or more is read from a file, with its size, on the thread of
-  // the read. An error ends the read with that status. A server can so bound the memory of all its
-  // reads: a RowReader holds at most two such values at a time. Must not use the reader. Null: not
-  // called. Remote databases do not call it.
+  // Called before a value of 64 KiB or more is read from a file, with its size. An error ends the
+  // read with that status. A RowReader holds at most two such values, so a server can limit the
+  // memory of all its reads with it. Runs on the thread of the read. Must not use the reader.
+  // Null: not called. Remote databases do not call it.
   std::function<absl::Status(uint64_t bytes)> reserve_large_value = nullptr;
 
   // A text that a trace records with this operation (Database::StartTrace), such as the name of the

@@ -130,8 +130,8 @@ class RowView {
   bool is_last_piece_ = true;
 };
 
-// A function that gets a row, for Table::VisitRow. A lambda with at most two references or pointers
-// needs no allocation.
+// A callback that receives a view of a row; see Table::VisitRow. A lambda that captures at most two
+// references or pointers needs no heap allocation.
 using RowVisitor = std::function<void(const RowView&)>;
 
 // A row that owns its bytes. Immutable. Copies share the bytes, so copying is cheap, and a view

@@ -35,9 +35,11 @@ enum class ValueType : uint8_t {
 
 // The compression of a table's SSTables.
 enum class Compression : uint8_t {
-  kNone,     // none
-  kFast,     // lz4
-  kBalanced  // lz4 for new data; zstd for cold data, bulk loads and major compactions. Default
+  kNone,
+  kFast,  // lz4
+  // Default. lz4 for new data. zstd for bulk loads, and for compactions whose rows have no older
+  // data in other SSTables, such as major compactions and the recompression of cold data.
+  kBalanced
 };
 
 // The timestamps that a table accepts. Fixed at CreateTable.

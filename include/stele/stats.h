@@ -42,7 +42,7 @@ struct TabletStats {
   uint64_t bytes_on_disk = 0;
   uint64_t cells = 0;
   size_t files = 0;
-  uint64_t reads = 0;   // rows read by key, and rows returned by scans
+  uint64_t reads = 0;   // point reads, and rows that scans returned
   uint64_t writes = 0;  // row mutations
 };
 
@@ -57,14 +57,16 @@ struct FamilyStats {
 // rows, cells, bytes_logical and the families include memtables.
 struct TableStats {
   uint64_t rows = 0;  // estimate: a row in several SSTables or memtables counts in each
-  // Cells of all families, including dropped ones, and row tombstones.
+  // Stored versions of all families, including dropped families. In memtables, tombstones and
+  // replaced versions count, too.
   uint64_t cells = 0;
   uint64_t memtable_cells = 0;  // those of `cells` that are in memtables, and so in no tablet
   // Bytes of all families, including dropped ones, and of row keys, before compression.
   uint64_t bytes_logical = 0;
   uint64_t bytes_on_disk = 0;
-  size_t files = 0;     // SSTables; one shared by several tablets counts once
-  uint64_t reads = 0;   // rows read by key, and scans, since the database was opened
+  size_t files = 0;  // SSTables; one shared by several tablets counts once
+  // Since the database was opened: point reads, and scans. A scan counts once.
+  uint64_t reads = 0;
   uint64_t writes = 0;  // row mutations, and rows of bulk loads, since the database was opened
   std::vector<TabletStats> tablets = {};   // in row-key order
   std::vector<FamilyStats> families = {};  // sorted by name
@@ -77,8 +79,8 @@ struct TableStats {
 struct DatabaseStats {
   // Memory charged to the memory budget, by use.
   struct Memory {
-    uint64_t budget_bytes = 0;  // the smaller of DatabaseOptions.memory_budget_bytes and a shared
-                                // budget
+    // The smaller of DatabaseOptions.memory_budget_bytes and the size of the shared budget.
+    uint64_t budget_bytes = 0;
     // The sum of the next six fields and of the flushed memtables in pinned_bytes.
     uint64_t charged_bytes = 0;
     uint64_t memtable_bytes = 0;
@@ -96,18 +98,19 @@ struct DatabaseStats {
     uint64_t log_bytes = 0;  // commit log; with read_only, its records
     size_t sstables = 0;
     uint64_t sstable_bytes = 0;
-    uint64_t token_bytes = 0;  // of them, the SSTables of idempotency tokens, which no table has
+    uint64_t token_bytes = 0;  // the part of sstable_bytes that stores idempotency tokens
   };
 
   // Counters of compactions, by kind.
   struct Compaction {
-    uint64_t compactions = 0;       // that rewrote data: the sum of the next four
-    uint64_t merging = 0;           // of some adjacent sorted runs of a tablet
-    uint64_t major = 0;             // of all sorted runs of a tablet
-    uint64_t small_file = 0;        // of many small adjacent SSTables into one
-    uint64_t recompressions = 0;    // of the bottommost run, with the table's cold codec
-    uint64_t metadata_merges = 0;   // of SSTables with disjoint rows; rewrote no data
-    uint64_t dropped_sstables = 0;  // removed unread, because all their cells were garbage
+    uint64_t compactions = 0;      // that rewrote data: the sum of the next four
+    uint64_t merging = 0;          // of some adjacent sorted runs of a tablet
+    uint64_t major = 0;            // of all sorted runs of a tablet
+    uint64_t small_file = 0;       // of many small adjacent SSTables into one
+    uint64_t recompressions = 0;   // of the bottommost run, with the table's cold codec
+    uint64_t metadata_merges = 0;  // of SSTables with disjoint rows; rewrote no data
+    // SSTables dropped unread, because all their cells were garbage. Counted once per tablet.
+    uint64_t dropped_sstables = 0;
     uint64_t bytes_written = 0;
   };
 

@@ -14,8 +14,10 @@
 // a family contains columns, and a column contains cells: timestamped versions, newest first. A
 // mutation of one row is atomic.
 //
-// Errors are returned as absl::Status. No call throws an exception. Separate headers: stele/keys.h
-// makes row keys, stele/remote.h opens a database on a server, and stele/lab/ is the schema lab.
+// Every error is returned as an absl::Status. No call throws an exception.
+//
+// This header does not include stele/keys.h (row keys), stele/remote.h (databases on a server) and
+// stele/lab/*.h (the schema lab).
 #pragma once
 
 #if __cplusplus < 202002L

@@ -185,8 +185,9 @@ class Table {
   [[nodiscard]] absl::Status DropRowRange(const RowRange& range);
 
   // Returns row keys that divide the range into parts of similar size, and all tablet boundaries,
-  // in ascending order. The last sample is the end of the range ("" for the end of the table) with
-  // the size of the whole range. Sizes are bytes on disk; rows in memtables count uncompressed.
+  // in ascending order. The last element is not a sample: its key is the end of the range ("" for
+  // the end of the table), and its offset is the size of the range. A row in an SSTable counts with
+  // its compressed bytes, a row in a memtable with its uncompressed bytes.
   // Source: SampleRowKeys.
   [[nodiscard]] absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(
       const RowRange& range = RowRange::All()) const;

@@ -81,9 +81,10 @@ struct TimestampRange {
 
 // The interface of a database's clock, which stamps cells that have no timestamp and measures ages.
 //
-// Implement it and set DatabaseOptions.clock; the database then uses no other clock. Reads and
-// stamps follow Now(), also when it goes back. Cells are only collected by their age if Now()
-// agrees with Elapsed(), unless the clock is authoritative (docs/guide/schema-and-gc.md).
+// Implement it and set DatabaseOptions.clock; the database then uses no other clock. Reads, and
+// cells without a timestamp, use Now(), even after it went back. Flushes and compactions remove
+// cells by age only while Now() agrees with Elapsed(), or if the clock is authoritative
+// (docs/guide/schema-and-gc.md).
 // Threads:   all functions are called from several threads concurrently. They must not call into
 //            the database.
 class TimestampClock {

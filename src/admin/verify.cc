@@ -173,7 +173,7 @@ void VerifyLog(const VerifySource& source, VerifyReport* report) {
   };
   absl::Status status;
   for (int readings = 0; readings <= kReadsDuringInstalls; ++readings) {
-    status = readings < kReadsDuringInstalls ? read() : source.installer->Pause(read);
+    status = readings < kReadsDuringInstalls ? read() : source.installer->RunWithoutInstalls(read);
     // NotFound: a spare segment was renamed between its listing and its opening.
     const bool is_settled =
         source.log->oldest_segment() == parts.front().number && !absl::IsNotFound(status);
@@ -188,7 +188,7 @@ void VerifyLog(const VerifySource& source, VerifyReport* report) {
 
 // Writers continue meanwhile. Only the manifest is read without concurrent edits.
 absl::Status VerifyLogAndManifest(const VerifySource& source, VerifyReport* report) {
-  STELE_RETURN_IF_ERROR(source.installer->Pause([&] {
+  STELE_RETURN_IF_ERROR(source.installer->RunWithoutInstalls([&] {
     VerifyManifest(source, report);
     return absl::OkStatus();
   }));

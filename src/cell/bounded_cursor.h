@@ -1,6 +1,6 @@
 // cell/bounded_cursor.h: a cursor that restricts another cursor to a row range.
 //
-// Path:      read, compaction: wraps an SSTable's cursor if the tablet's reference covers only a
+// Path:      read, jobs: wraps an SSTable's cursor if the tablet's reference covers only a
 //            part of the file (after a split or an excision).
 // Threads:   confined, like the cursor that it owns.
 #pragma once

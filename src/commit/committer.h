@@ -79,8 +79,8 @@ class Committer {
   // are done. The section may commit. It must not run another section, and must not take a row
   // latch, since the holder of a latch may be waiting behind it.
   absl::Status RunExclusive(const std::function<absl::Status()>& section);
-  // Like RunExclusive if nothing is queued. Otherwise returns false and does not run the section.
-  // Never waits, so a thread that writers wait for may call it.
+  // Runs `section` like RunExclusive if nothing is queued and the database is open. Returns true if
+  // it ran and returned OK. Never waits, so a thread that writers wait for may call it.
   bool RunExclusiveIfIdle(const std::function<absl::Status()>& section);
   // Pauses the writes of one table until ResumeWrites: commits to it are refused. Writes of other
   // tables continue. First waits for the end of an earlier pause of the table, and for writes that
@@ -90,7 +90,8 @@ class Committer {
   void ResumeWrites(uint32_t table_id) { pauses_.End(table_id); }
   // For writes that wait for the end of a pause.
   TablePauses& pauses() { return pauses_; }
-  // Later calls, and calls that wait, return FailedPrecondition. Returns when no leader is active.
+  // Later calls return FailedPrecondition, and so does a PauseWrites that waits for its turn.
+  // Queued commits still run. Returns when the queue is empty.
   void Close();
 
   // True on the thread that runs an exclusive section.

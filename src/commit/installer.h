@@ -54,17 +54,17 @@ class Installer {
   absl::Status Install(const MakeEdit& make,
                        std::optional<EngineState::Flushed> flushed = std::nullopt);
 
-  // Runs `section`; every later Install returns FailedPrecondition.
-  absl::Status Close(const std::function<absl::Status()>& section) {
+  // Calls `function`; every later Install returns FailedPrecondition.
+  absl::Status Close(const std::function<absl::Status()>& function) {
     MutexLock lock(mutex_);
     closed_ = true;
-    return section();
+    return function();
   }
 
-  // Runs `section` without a concurrent install.
-  absl::Status Pause(const std::function<absl::Status()>& section) {
+  // Calls `function` while no install runs.
+  absl::Status RunWithoutInstalls(const std::function<absl::Status()>& function) {
     MutexLock lock(mutex_);
-    return section();
+    return function();
   }
 
   // The compaction debt of the current Version; may be slightly out of date.

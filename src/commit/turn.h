@@ -1,5 +1,5 @@
-// commit/turn.h: how a thread waits for its turn in the commit queue: first it polls, then it
-// sleeps.
+// commit/turn.h: how a thread waits for its turn in the commit queue: it may poll for a while, then
+// it sleeps.
 //
 // Why:       a commit takes a few microseconds, and waking a thread takes longer. A waiter that
 //            polls a while is usually still awake when its turn comes.

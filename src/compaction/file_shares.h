@@ -1,8 +1,9 @@
 // compaction/file_shares.h: divides the bytes of a file among the tablets that share it.
 //
-// A shared file has equal parts, one for each tablet that overlaps its rows. Parts that no tablet
-// references any more are dead, but stay on disk with the others (engine rule 17). If a tablet has
-// several references to one file after drops, they share the tablet's part equally.
+// A file is divided into equal parts, one for each tablet that its rows reach into. Parts that no
+// tablet references any more are dead, but stay on disk with the others (engine rule 17). If a
+// tablet has several references to the file, each has an equal share of the tablet's part.
+//
 // Path:      picker.cc, tablet_picker.cc.
 // Threads:   pure functions.
 #pragma once
@@ -35,11 +36,11 @@ FileShares CountParts(const TableState& table, const SharedMap<uint64_t, FileUse
 
 // Returns how many of the `file_bytes` bytes of its file count for this reference.
 uint64_t ShareOf(uint64_t file_bytes, const SstableReference& reference, const FileShares& parts);
-// The tablet's part of the file, which its references to the file share.
+// Returns the bytes of the tablet's part.
 uint64_t PartBytes(const SstableReference& reference, const FileShares& parts);
-// The reference's share of all bytes of the file; at least 1.
+// Returns the bytes of the reference's share, at least 1.
 uint64_t ShareBytes(const SstableReference& reference, const FileShares& parts);
-// Like ShareBytes, plus the reference's share of the dead parts.
+// Like ShareBytes, plus the share of the parts that no tablet references (dead parts).
 uint64_t HeldBytes(const SstableReference& reference, const FileShares& parts);
 
 }  // namespace stele::internal

@@ -14,9 +14,9 @@
 
 namespace stele::internal {
 
-// The greatest number of sources that are merged by size at once: a job opens each, with a row
-// cluster and a window of it in memory. A guess: the limit adds one rewrite in two thousand
-// flushes.
+// The greatest number of sources that are merged by size at once. A job opens each source, and
+// keeps a row group and a read window of each in memory. A guess: the limit adds one rewrite in two
+// thousand flushes.
 inline constexpr size_t kFanInMax = 64;
 
 // Size-tiered: finds the newest range of enough clusters of similar size. If the range is too long,

@@ -1,5 +1,5 @@
-// compaction/move_policy.h: finds references that need no merging: those that can be joined by
-// metadata only, and files that are recompressed or combined.
+// compaction/move_policy.h: finds references for metadata merges, small-file compactions and
+// recompressions.
 //
 // Path:      picker.cc -> here.
 // Policy:    - Adjacent clusters without common rows (rows written in order, time series) are
@@ -39,7 +39,7 @@ std::optional<InputRange> FindSmallFileInputs(const Tablet& tablet,
                                               const FileShares& parts, uint64_t file_bytes,
                                               uint64_t bytes_max);
 
-// A file is cold if nothing in it was committed after `cold_before`; a tablet is cold if all of its
+// A file is cold if its newest_commit_time is at most `cold_before`. A tablet is cold if all of its
 // files are.
 
 // Returns adjacent cold references of the oldest cluster that are not in the bottommost codec,
@@ -50,7 +50,8 @@ std::optional<InputRange> FindRecompressionInputs(const Tablet& tablet,
                                                   const FileShares& parts, int64_t cold_before,
                                                   uint64_t bytes_min);
 
-// Returns all clusters, which reach the end of the stack, if all of them are cold.
+// Returns all clusters, which reach the end of the stack, if all of them are cold and enough of
+// their bytes are not in the bottommost codec: at least `bytes_min`, and a quarter of all.
 std::optional<InputRange> FindColdInputs(const Tablet& tablet,
                                          const std::vector<OverlapCluster>& clusters,
                                          const TableDefinition& definition, const FileShares& parts,

@@ -1,7 +1,7 @@
 // compaction/picker.h: picks the next compaction. A pure function from the state of the tables to a
 // pick.
 //
-// Path:      job_scheduler -> PickCompaction -> compaction_job; the text-driven tests call it
+// Path:      job_scheduler -> PickCompaction; job_runner runs the pick. Text-driven tests call it
 //            directly.
 // Policy:    in this order, over all tables (docs/decisions/0015-compaction-policy.md):
 //            1. References that contain only garbage are dropped unread (reclaim_policy.h, engine
@@ -21,7 +21,7 @@
 //            8. Cold data that is not in the bottommost codec is rewritten once (move_policy.h).
 //            Small compactions of kinds 4, 5, 6 and of cold tablets extend over adjacent tablets
 //            (neighbours.h).
-// Threads:   pure.
+// Threads:   pure, apart from the callbacks of the input, which may read files.
 #pragma once
 
 #include <cstdint>

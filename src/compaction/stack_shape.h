@@ -30,7 +30,7 @@ struct OverlapCluster {
   size_t sources = 0;  // the maximum number of its references that have a row in common
   uint64_t sequence_first = 0;
   uint64_t sequence_last = 0;
-  size_t fragments = 0;  // references beyond one for each file, which drops have created
+  size_t fragments = 0;  // the number of references minus the number of files
 };
 
 // Returns the clusters, newest first; their intervals descend and do not overlap.

@@ -1,16 +1,15 @@
 // db/file_edits.h: adds SSTables to a Version from the edits in their footers, if the manifest that
 // listed them is damaged or lost.
 //
-// How:       every file is placed where the job that wrote it placed it. The output of a compaction
-//            replaces its inputs, which its edit names, and older files with commits between
-//            theirs: two references for the same rows never have commits in common (engine rule 1),
-//            so these were inputs of an input.
-// Not added: files that a readable edit described. If the Version does not have such a file, it was
-//            removed by an edit.
-// Loads:     an edit without `flushed_through` is that of a bulk load. It has the newest commit
-//            before the load instead of the load's own. If no other file tells the commit, the load
-//            gets the first later one that no file of its rows has.
-// Lost:      which rows were dropped after a file was written: they are visible again.
+// How:       every file is placed where its job placed it. The output of a compaction replaces the
+//            inputs that its edit names. It also replaces older files whose commits are among those
+//            of the inputs: they were inputs of an earlier compaction, because two references to
+//            the same rows have no commit in common (engine rule 1).
+// Not added: files that a readable edit lists. If the Version lacks one, an edit removed it.
+// Loads:     the edit of a bulk load has no `flushed_through`. It has the newest commit before the
+//            load, not the load's own. If no other file shows the load's commit, it gets the next
+//            commit that no file of its rows has.
+// Lost:      drops. Rows that were dropped after a file was written are visible again.
 // Errors:    InvalidArgument if the edits contradict each other, or take too long to apply.
 // Threads:   pure functions.
 #pragma once

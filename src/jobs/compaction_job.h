@@ -1,7 +1,7 @@
 // jobs/compaction_job.h: merges a contiguous part of a tablet's stack into one SSTable, or
 // such parts of several adjacent tablets. A plain function, like jobs/flush_job.h.
 //
-// Path:      job_scheduler -> here -> sstable cursors, bounded to their references; those without
+// Path:      job_runner -> here -> sstable cursors, bounded to their references; those without
 //            common rows form one sorted run -> merge -> retention (partial) -> sstable builder.
 //            The subcompactions are written to the same file, one after the other.
 // Ordinals:  each subcompaction applies GC rules at the newest commit time of its inputs (engine

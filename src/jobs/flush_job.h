@@ -1,8 +1,8 @@
 // jobs/flush_job.h: writes one frozen memtable to an SSTable. A plain function: no threads, no
 // locks, no database state.
 //
-// Path:      job_scheduler -> here -> memtable cursor -> retention (partial) -> sstable builder; db
-//            installs the result.
+// Path:      job_runner, admin/checkpoint -> here -> memtable cursor -> retention (partial) ->
+//            sstable builder. job_runner installs the result.
 // Errors:    those of the file system; the incomplete file is removed.
 #pragma once
 

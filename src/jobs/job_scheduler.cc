@@ -121,7 +121,7 @@ void JobScheduler::Start() {
 }
 
 void JobScheduler::Stop() {
-  // Pairs with the acquire of jobs that check stop_flag().
+  // Pairs with the acquire of running jobs and of RunThread.
   stop_.store(true, std::memory_order_release);
   {
     MutexLock lock(state_.mutex());

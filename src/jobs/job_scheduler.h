@@ -1,9 +1,10 @@
 // jobs/job_scheduler.h: the background threads, and the scheduling of flushes, compactions, spare
 // log segments and spills.
 //
-// Order:     flushes first (writers wait for them), then a log segment, then spills of pinned
-//            views, then compactions. Compactions have separate threads with a lower priority than
-//            the rest of the process, so flushes, reads and writes never wait for one
+// Order:     flushes first (writers wait for them), then a spare log segment, the reserve, a spill
+//            of a pinned memtable, and compactions last. Of two or more threads, some run only
+//            compactions, with a lower priority than the rest of the process, and the others run
+//            everything else. So flushes, reads and writes never wait for a compaction
 //            (docs/decisions/0015-compaction-policy.md). A single background thread does one job at
 //            a time, at normal priority.
 // Errors:    a failed job is retried with backoff, while other jobs continue. The error is kept in

@@ -40,9 +40,12 @@ inline constexpr uint32_t kTokenTableId = 0;
 struct SstableFile {
   uint64_t number = 0;
   SstableSummary summary;
-  // The commit time of the newest commit in the file (engine rule 9).
+  // The time at which jobs may apply GC rules to ordinals in this file (engine rule 9): the newest
+  // commit time of its cells, or, for a compaction over several tablets, the least such time of one
+  // tablet's part.
   int64_t newest_commit_time = 0;
-  // Written by a major compaction or a bulk load, with the codec for the bottommost data.
+  // Compressed with the bottommost codec: the output of a bulk load, or of a compaction whose
+  // inputs reach the end of the stack in every tablet.
   bool bottommost_codec = false;
 };
 

@@ -27,12 +27,13 @@ struct DeltaSpan {
   uint32_t plain_count = 0;
 };
 
-// The sequence shares a word with two small numbers. At a million commits per second it suffices
-// for two thousand years.
+// The greatest sequence that a node can store: the sequence shares a word with two small numbers.
+// At a million commits per second it is reached after two thousand years.
 inline constexpr uint64_t kSequenceMax = (uint64_t{1} << 56) - 1;
 
-// In the arena its upper links follow it, then its value. The value of a kDeleteRange is the eight
-// bytes of range_start. The value of a delta is its DeltaSpan and the folded value.
+// One operation of a column. Its memory in the arena: the node, its upper links, its value. The
+// value of a kDeleteRange is range_start in eight bytes. The value of a delta is its DeltaSpan,
+// then the folded value.
 class CellNode {
  public:
   // The size of a node. Its memory must be aligned to 8.

@@ -39,7 +39,8 @@ struct ColumnPlace {
   static ColumnPlace StartOf(uint32_t family) { return {.family = family}; }
 };
 
-// In the arena its upper links follow it, then the qualifier, then the first cell.
+// One column of a row. Its memory in the arena: the node, its upper links, the qualifier, then the
+// first cell.
 class ColumnNode {
  public:
   // Between two tombstones of the row, a read folds at most this many nodes.

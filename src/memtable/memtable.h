@@ -10,9 +10,10 @@
 //               operations with sequence <= r.
 //            3. A cursor is resolved (cell_cursor.h): it returns the newest operation of each cell
 //               key at or below r, unless a newer delete in the memtable covers it.
-// Memory:    an arena; bytes() is its size. If memory is refused, Apply returns ResourceExhausted
-//            and the memtable must be frozen. Part of the batch may be applied then; the caller
-//            does not publish its sequence, and no cursor reads above the published one.
+// Memory:    two arenas, for rows and for cells; bytes() is their size. If memory is refused, Apply
+//            returns ResourceExhausted and the memtable must be frozen. Part of the batch may be
+//            applied then; the caller does not publish its sequence, and no cursor reads above the
+//            published one.
 // Threads:   one thread at a time may call Apply. Cursors run concurrently without locks if they
 //            use a sequence that was published with release/acquire after Apply returned.
 #pragma once

@@ -43,7 +43,8 @@ class RowIndex {
   static constexpr size_t kPartBits = 5;
   static constexpr size_t kSlotsMin = 8;
   static constexpr size_t kSlotsMax = size_t{1} << 19;
-  // With hashes that are spread evenly, the greatest part needs about half of it.
+  // An insert examines at most this many slots. If the hashes are evenly distributed, a part of
+  // kSlotsMax slots needs about half of them.
   static constexpr size_t kProbesMax = 512;
 
   using Slot = std::atomic<uint64_t>;  // 0: empty

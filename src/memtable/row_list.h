@@ -1,7 +1,8 @@
 // memtable/row_list.h: the rows of a memtable: a skip list by row key, and an index by hash.
 //
-// Find and FindOrInsert first look for the row in the index. The list is searched for new rows and
-// for bounds, and for all rows if the index has given up.
+// Find looks for the row in the index. FindOrInsert first checks whether it is the row used last,
+// or belongs right after that, and then looks in the index. The list is searched for other new
+// rows, for bounds, and for all rows if the index has given up.
 //
 // Every link stores the first eight bytes of the key of the node that it points to. So a search
 // accesses another node only to continue from it, or if those eight bytes are equal. The nodes and

@@ -39,8 +39,8 @@ struct ViewReference {
   SstableReference reference;
   std::shared_ptr<const PinnedSstable> file;
   bool narrowed = false;  // the reference covers only a part of the file
-  // The number of consecutive references to one file from this one on, in row order. A row is in at
-  // most one of them. A file that drops have cut has several.
+  // The number of fragments of one file from this reference on, in row order. A row is in at most
+  // one of them. A file has several if drops have cut it.
   size_t pieces = 1;
 };
 
@@ -96,9 +96,9 @@ class PinnedView {
   virtual ~PinnedView() = default;
 
   virtual std::shared_ptr<const ReadView> view() const = 0;
-  // Registers `rest`, which is notified when the view is replaced, as long as it exists.
-  virtual void Notify(const std::shared_ptr<IdleReader>& rest) const = 0;
-  // The number of times that views of any pins were replaced. Any thread.
+  // Registers a reader. It is notified whenever the view is replaced, until it is destroyed.
+  virtual void AddReader(const std::shared_ptr<IdleReader>& reader) const = 0;
+  // How often the view of any pin was replaced. Any thread.
   virtual uint64_t replacements() const = 0;
 };
 

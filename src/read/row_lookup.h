@@ -1,5 +1,5 @@
-// read/row_lookup.h: reads one complete row, for ReadRow, ReadMany and Exists. It needs no plan
-// over ranges and no pieces.
+// read/row_lookup.h: reads one complete row, for ReadRow, VisitRow, ReadCell, ReadMany and Exists.
+// It needs no plan over ranges and no pieces.
 //
 // Path:      state/read_path.h -> here -> read/source_chain.h (which sources have the row),
 //            read/row_assembler.h (which cells of it pass).

@@ -72,7 +72,7 @@ RowStream::~RowStream() {
 void RowStream::BeginIdleSwitches() {
   const std::shared_ptr<const PinnedView> pin = std::move(options_.pin);
   idle_ = std::make_shared<IdleReader>([this] { SwitchView(); });
-  pin->Notify(idle_);
+  pin->AddReader(idle_);
   // A view that was replaced before Notify is not reported.
   if (pin->replacements() != 0) SwitchView();
   idle_->End();

@@ -26,7 +26,7 @@ struct EventCounts {
   std::atomic<uint64_t> jobs_over_changes{0};
   // Compactions installed after rows of their inputs had been dropped.
   std::atomic<uint64_t> jobs_over_drops{0};
-  // Writes that were refused so often that they ran exclusively.
+  // Attempts that ran exclusively: after several refusals, or because the write runs alone.
   std::atomic<uint64_t> exclusive_attempts{0};
   // In scans: columns whose history a latest read needed (engine rule 13).
   std::atomic<uint64_t> history_reads{0};

@@ -26,7 +26,6 @@ class OpenCheck {
   absl::Status CheckChangeable() const;
 
   bool is_closed() const { return closed_->load(std::memory_order_acquire); }
-  bool is_read_only() const { return read_only_; }
   // True if this process opened the database.
   bool IsOpener() const;
   pid_t opener() const { return pid_; }

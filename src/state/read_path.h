@@ -1,8 +1,9 @@
-// state/read_path.h: turns the public read calls into row streams: checks the filter and the rows,
-// takes the read point, and opens the stream.
+// state/read_path.h: the entry of all reads. It takes the read point, compiles the filter, and then
+// opens a row stream for a scan, or looks up single rows.
 //
-// Path:      local_table -> here -> read/row_stream.h.
-// Errors:    those of Table::ReadRows.
+// Path:      local_table, conditional_writes, gc_fence -> here -> read/row_stream.h (scans),
+//            read/row_lookup.h (rows by key).
+// Errors:    those of Table::ReadRows and Table::ReadRow.
 // Threads:   thread-safe.
 #pragma once
 

@@ -2,6 +2,7 @@
 // compactions of the same tablet do not read them.
 //
 // A file may have rows of many tablets. It is recorded for those whose rows could not be read.
+//
 // Path:      job_runner -> Add; job_scheduler, installer -> FilesAt -> compaction/picker.h.
 // Retry:     an I/O error may be transient: such a file is tried again after a second, then with
 //            doubling delays up to a minute. Corruption is permanent: such a file is left alone

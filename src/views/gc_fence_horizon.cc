@@ -17,9 +17,9 @@ uint64_t OldestCommitInMemtables(const TableView& table, const Memtable* memtabl
   return oldest;
 }
 
-uint64_t OldestCommitAbove(const TableView& now, const KeyRange& range,
+uint64_t OldestCommitAbove(const TableView& present, const KeyRange& range,
                            std::span<const SstableReference> inputs) {
-  const Tablet* tablet = now.state->FindTablet(range);
+  const Tablet* tablet = present.state->FindTablet(range);
   if (tablet == nullptr) return 0;
   uint64_t inputs_since = UINT64_MAX;
   std::set<uint64_t> input_numbers;
@@ -27,7 +27,7 @@ uint64_t OldestCommitAbove(const TableView& now, const KeyRange& range,
     inputs_since = std::min(inputs_since, input.sequence_first);
     input_numbers.insert(input.file->number);
   }
-  uint64_t oldest = OldestCommitInMemtables(now, nullptr);
+  uint64_t oldest = OldestCommitInMemtables(present, nullptr);
   for (const SstableReference& reference : tablet->stack) {
     const bool is_older = reference.sequence_last < inputs_since;
     if (!is_older && !input_numbers.contains(reference.file->number))

@@ -26,10 +26,10 @@ namespace stele::internal {
 // The oldest commit in the table's memtables that are newer than `memtable`; null: in all of them.
 // UINT64_MAX: there is none.
 uint64_t OldestCommitInMemtables(const TableView& table, const Memtable* memtable);
-// The oldest commit in sources that are newer than a compaction's inputs in the tablet with that
-// range. Looks in the memtables and in the tablet's stack in `now`, where a flush after the pick
-// may have moved commits. May include sources that do not overlap the inputs.
-uint64_t OldestCommitAbove(const TableView& now, const KeyRange& range,
+// Returns the oldest commit in sources that are newer than a compaction's inputs in the tablet with
+// that range. `present` is the table's view after the pick: a flush since then may have moved
+// commits from a memtable to the stack. May include sources that do not overlap the inputs.
+uint64_t OldestCommitAbove(const TableView& present, const KeyRange& range,
                            std::span<const SstableReference> inputs);
 // True if the memtables have commits from before the present rule of a family. Until they are
 // flushed, no compaction uses ordinals of that family.

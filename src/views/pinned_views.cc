@@ -22,12 +22,11 @@ class PinnedViews::Handle : public PinnedView {
     return pins_.entries_.at(pin_number_).view;
   }
 
-  void Notify(const std::shared_ptr<IdleReader>& rest) const override {
+  void AddReader(const std::shared_ptr<IdleReader>& reader) const override {
     MutexLock lock(pins_.mutex_);
     std::vector<std::weak_ptr<IdleReader>>& readers = pins_.entries_.at(pin_number_).readers;
-    std::erase_if(readers,
-                  [](const std::weak_ptr<IdleReader>& reader) { return reader.expired(); });
-    readers.push_back(rest);
+    std::erase_if(readers, [](const std::weak_ptr<IdleReader>& known) { return known.expired(); });
+    readers.push_back(reader);
   }
 
   uint64_t replacements() const override {

@@ -30,9 +30,10 @@
 
 namespace stele::internal {
 
-// How an attempt runs. Other writes run concurrently with an optimistic one, and the commit leader
-// refuses it if one of them conflicts. No other write runs concurrently with an exclusive one, so
-// it is never refused. It is used after several refusals, so that every write completes.
+// How an attempt runs. Other writes run during an optimistic attempt, and the commit leader refuses
+// it if one of them conflicts. No other write runs during an exclusive attempt, so only a pause of
+// a table or a lack of disk space can refuse it. It is used after several refusals, so that every
+// write completes, and for writes that run alone.
 enum class AttemptMode { kOptimistic, kExclusive };
 
 // Returns Cancelled or DeadlineExceeded if no caller waits for the write any more.
@@ -44,8 +45,8 @@ std::function<absl::Status()> AwaitedCheckOf(const WriteOptions& options);
 absl::Status AsFinal(absl::Status status);
 bool IsFinal(const absl::Status& status);
 
-// The background work that writes wait for. jobs/job_scheduler.h, which is above this directory,
-// implements it. Only a write that must wait calls it.
+// The background work that writes wait for, as an interface: jobs/job_scheduler.h is in a higher
+// layer and implements it. Only a write that must wait calls it.
 class BackgroundWork {
  public:
   virtual ~BackgroundWork() = default;

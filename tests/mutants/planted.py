@@ -401,7 +401,7 @@ plant(
     "recovery", STRICTER, "src/views/gc_fence_horizon.cc",
     ("deletes in newer files are not checked",
      "if (!is_older && !input_numbers.contains(reference.file->number)) oldest", "if (false && !is_older) oldest"),
-    ("compactions do not check deletes in memtables", "uint64_t oldest = OldestCommitInMemtables(now, nullptr);",
+    ("compactions do not check deletes in memtables", "uint64_t oldest = OldestCommitInMemtables(present, nullptr);",
      "uint64_t oldest = UINT64_MAX;"),
     ("data that cannot be reclaimed yet is picked repeatedly", "if (families[family_index].unfenced_through >= oldest) return true;",
      "if (families[family_index].unfenced_through > UINT64_MAX - 1) return true;"),

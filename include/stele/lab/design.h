@@ -37,6 +37,8 @@ struct ReadRequest {
   size_t bucket_offset = 0;  // of the bucket in the row keys
 };
 
+// A checked design file: its tables, the records that fill them, and the queries that read them.
+// Immutable and cheap to copy.
 class Design {
  public:
   // The fields of a record by name. An absent field has no entry.

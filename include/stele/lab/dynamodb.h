@@ -58,8 +58,8 @@ struct DynamoDbImportOptions {
   // JSON, the output of `aws dynamodb scan` or `query`, or requests of batch-write-item. "-" is
   // standard input, which is first copied to a temporary file. Required.
   std::vector<std::string> paths = {};
-  // The only path is a data model of NoSQL Workbench: imports the sample items of this table of it.
-  // Positions in messages are numbers of items. "": it is no model.
+  // The table of a data model of NoSQL Workbench whose sample items are imported. `paths` must be
+  // the file of that model, and positions in messages are item numbers. "": `paths` is not a model.
   std::string model_table = {};
   std::string table = {};          // the name in `database`. Required
   std::string partition_key = {};  // the attribute's name. Required
@@ -135,8 +135,8 @@ struct DynamoDbImportReport {
   std::string source = {};     // describes the input
   bool only_checked = false;
   uint64_t items_read = 0;
-  // Or items to write, if only_checked. Of an incremental export: the rows that were replaced or
-  // deleted, whatever the number and order of their changes.
+  // The items that were written; with only_checked, the items that would be written. For an
+  // incremental export: the rows that were replaced or deleted, each counted once.
   uint64_t items_written = 0;
   uint64_t items_bad = 0;
   uint64_t items_expired = 0;
@@ -187,9 +187,9 @@ struct DynamoDbExportOptions {
   // Instead of `write`: writes the export to a new directory AWSDynamoDB/ID below this one, in the
   // layout of DynamoDB's exports to S3.
   std::string directory = {};
-  // Also exports the index tables of `table`, after it; to a directory, each one as an export of
-  // its own. `rows` must then be all rows. Without it, the rows of an index table are no items, and
-  // an index table as `table` is an error.
+  // Exports the index tables of `table` after `table`. In `directory` each one is a separate
+  // export. Requires that `rows` is all rows. False: rows of an index table are not exported, and
+  // `table` must not be an index table.
   bool keeps_indexes = false;
 };
 
@@ -203,7 +203,8 @@ struct DynamoDbExportReport {
 // those that were imported, except that attributes are in byte order, and that a number in a key
 // may have another notation.
 //
-// The rows of an index table are whole items, or items of the key attributes only (keys).
+// A row of an index table is exported as an item: a whole item if the index has item copies,
+// otherwise an item that has only the key attributes.
 //
 // Errors: NotFound if the table does not exist; FailedPrecondition if it has no mapping, if its
 // import is not complete, or if it is an index table without `keeps_indexes`; InvalidArgument if

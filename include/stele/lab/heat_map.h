@@ -26,7 +26,8 @@ namespace stele {
 inline namespace v0 {
 namespace lab {
 
-// kRows are those returned, kLatency is the largest, kSeenRatio is rows seen by rows returned.
+// What a cell of a heat map shows: the number of operations, reads, writes, returned rows or bytes;
+// the largest latency (kLatency); or the rows seen divided by the rows returned (kSeenRatio).
 enum class HeatMetric : uint8_t { kOps, kReads, kWrites, kRows, kBytes, kLatency, kSeenRatio };
 
 // "ops", "reads", "writes", "rows", "bytes", "latency", "seen-ratio".

@@ -146,7 +146,8 @@ struct LintReport {
 //                       parameter; a wrong line of a file; a wrong design, or a record that does
 //                       not fit it; a wrong row key schema in the properties of a table
 //   NotFound            a table or a file is missing; a trace has no operation on a checked table
-//   FailedPrecondition  no source is given; a table may be several ones of a server's trace
+//   FailedPrecondition  no source is given; a table matches more than one table of a server's
+//                       trace
 //   errors of the file system and of the database
 [[nodiscard]] absl::StatusOr<LintReport> Lint(const LintInput& input,
                                               const LintOptions& options = {});

@@ -41,7 +41,7 @@ struct LoadOptions {
   bool stores_design = true;  // as in ApplyDesignOptions
   // Called after all checks to open the database. Then pass an empty `database`.
   std::function<absl::StatusOr<Database>()> open_database = {};
-  // Gets the counts of a load that bad records or duplicates stop. Null: nothing does.
+  // If bad records or duplicates stop the load, receives its counts. May be null.
   LoadReport* refused = nullptr;
   // Called from time to time. `phase` is "checking" or "loading"; `done` of `total` bytes of the
   // input files were read in it.
@@ -60,8 +60,9 @@ struct LoadReport {
     // Cells of the design that no record fills, as "FAMILY:QUALIFIER = VALUE" with their fields in
     // braces: the first 20. The name of a field may be misspelt. Empty if all records are bad.
     std::vector<std::string> unfilled_cells = {};
-    // Sentences about `when` that selects no record, and about fields of it and of unfilled cells
-    // that the input lacks, with the fields that it has: the first 20.
+    // Hints about misspelt names, the first 20: a `when` that selects no record; a field, of a
+    // `when` or of an unfilled cell, that no record of the input has, with the fields that it does
+    // have.
     std::vector<std::string> hints = {};
   };
   std::map<std::string, TableCounts> tables = {};
@@ -107,8 +108,8 @@ struct QueryRecords {
   uint64_t usable = 0;           // records that Design::Read, or Design::Map, accepts
   uint64_t unusable = 0;         // others that are rows of the table
   std::string first_error = {};  // why the first one is unusable: "FILE:LINE: reason"
-  // The fields of the query, in all designs. All usable records in their order; from more than
-  // records_max, or 64 MiB, every 2nd, 4th, ...
+  // The usable records, in the order of the input, with only the fields that the query has in one
+  // of the designs. If there are more than records_max, or 64 MiB: every 2nd record, every 4th, ...
   std::vector<Design::Record> records = {};
 };
 

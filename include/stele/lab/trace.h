@@ -53,10 +53,12 @@ struct TraceInfo {
   std::vector<Row> rows = {};               // at most 10, those with the most gets and writes first
   std::vector<Tag> tags = {};               // at most 1,000, sorted by name; not the empty tag
 
-  // Of the binary form. The others are 0 if the recording was cut off.
+  // For the binary form. If the recording did not end normally, is_complete is false and the
+  // members after it are 0 or false.
   bool is_binary = false, is_complete = false;
-  uint64_t seen = 0, dropped = 0;  // operations while it was recorded; chosen, but not recorded
-  bool stopped_at_limit = false;   // the file reached its largest size
+  uint64_t seen = 0;              // operations during the recording
+  uint64_t dropped = 0;           // chosen by the sample, but not written to the file
+  bool stopped_at_limit = false;  // the file reached TraceOptions.max_bytes
 
   std::string ToText() const;  // for a terminal: characters that are not visible are escaped
   std::string ToJson() const;  // one object in one line

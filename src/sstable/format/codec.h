@@ -1,7 +1,7 @@
 // sstable/format/codec.h: compresses and decompresses one block, and chooses the codec of a file.
 //
-// Path:      section_builder, large_value -> Compressor; row_group_loader, large_value ->
-//            Decompress.
+// Path:      section_builder, sstable_builder (large values) -> Compressor; row_group_loader,
+//            large_value -> Decompress.
 // Format:    lz4 blocks, and zstd frames without checksum, content size and dictionary id. A block
 //            that does not shrink by 1/16 is stored uncompressed (kNone).
 // Errors:    Decompress returns false unless the result has exactly the expected size; Compress
@@ -26,7 +26,7 @@ inline constexpr uint8_t kCodecMax = 2;
 
 std::string_view CodecName(Codec codec);
 // Returns the codec for a file of a table with this compression. `bottommost_codec`: the file is
-// the output of a major compaction or a bulk load.
+// the output of a bulk load, or of a compaction whose inputs reach the end of the stack.
 Codec CodecFor(Compression compression, bool bottommost_codec);
 
 // The time that zstd spends on a block. Readers do not depend on it.

@@ -1,7 +1,6 @@
-// sstable/read/sstable_reader.h: an open SSTable: its cursors, bloom filter, statistics and
-// verification.
+// sstable/read/sstable_reader.h: an open SSTable: its cursors, bloom filter, index and summary.
 //
-// Path:      read, compaction -> NewCursor -> block cache -> io.
+// Path:      read, jobs/compaction_job.cc -> NewCursor -> block cache -> io.
 // Format:    docs/reference/format/sstable.md.
 // Checks:    the checksum of every block, and every length and offset inside a block. Any mismatch
 //            is DataLoss("000012.sst", offset, what); other row groups stay readable.
@@ -60,7 +59,7 @@ class SstableReader : public std::enable_shared_from_this<SstableReader> {
     uint64_t offset_bytes = 0;
   };
   std::vector<Boundary> Boundaries() const;
-  // The memory of the index and the bloom filter.
+  // The memory of the indexes, the bloom filter and the dictionaries.
   size_t resident_bytes() const;
   // For cursors, verify and dump.
   const OpenSstable& table() const { return table_; }

@@ -1,5 +1,5 @@
-// sstable/write/block_writer.h: appends blocks to an SSTable in large writes, and returns their
-// offsets.
+// sstable/write/block_writer.h: appends blocks to an SSTable in large writes, and computes their
+// checksums.
 //
 // Path:      section_builder (extents), sstable builder (large values, bloom, index, footer, tail)
 //            -> here -> io.

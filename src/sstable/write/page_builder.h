@@ -22,7 +22,8 @@ class KeysPageBuilder {
  public:
   KeysPageBuilder() { Clear(); }
   void AddRow(std::string_view row_key);
-  void DeleteLastRow() { row_flags_.back() = 1; }  // the row added last has a row tombstone
+  // Records that the row added last has a row tombstone.
+  void MarkLastRowDeleted() { row_flags_.back() = 1; }
   uint32_t row_count() const { return static_cast<uint32_t>(row_flags_.size()); }
   std::string_view key(uint32_t row) const {
     return std::string_view(keys_).substr(key_offsets_[row],

@@ -105,7 +105,7 @@ absl::Status SectionBuilder::AddCell(std::string_view row_key, bool is_new_row, 
     BeginRow(row_key);
   }
   if (cell.kind == CellKind::kDeleteRow) {
-    keys_.DeleteLastRow();
+    keys_.MarkLastRowDeleted();
     return absl::OkStatus();
   }
   const uint32_t row = keys_.row_count() - 1;

@@ -106,7 +106,10 @@ TEST_F(BackgroundWaitsTest, NoCallbackRunsUnderALock) {
     ++calls;
     probes.push_back(std::async(std::launch::async, [this] {
       engine().storage().state.view();
-      engine().storage().installer->Pause([] { return absl::OkStatus(); }).IgnoreError();
+      engine()
+          .storage()
+          .installer->RunWithoutInstalls([] { return absl::OkStatus(); })
+          .IgnoreError();
     }));
     if (probes.back().wait_for(std::chrono::minutes(2)) != std::future_status::ready) ++held;
   };

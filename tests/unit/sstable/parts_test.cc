@@ -159,7 +159,7 @@ TEST(FamilyPage, NothingReachesOutOfIt) {
 TEST(KeysPage, NothingReachesOutOfIt) {
   KeysPageBuilder builder;
   for (const std::string_view key : {"", "ant", "bee", "wasp nest"}) builder.AddRow(key);
-  builder.DeleteLastRow();
+  builder.MarkLastRowDeleted();
   std::string good;
   builder.AppendPage(&good);
   const size_t length = good.size();
