@@ -241,7 +241,10 @@ std::optional<double> MeasureDeadShare(const TableView& table, const ViewTablet&
 }
 
 bool DeadSamples::Serves(const Entry& entry, const std::vector<SstableReference>& stack,
-                         const DeadSampleRequest& request) {
+                         const DeadSampleRequest& request, int64_t now) {
+  constexpr int64_t kRetryMicros = 60'000'000;
+  const bool is_recent = entry.taken_at <= now && now - entry.taken_at < kRetryMicros;
+  if (!entry.share.has_value() && !is_recent) return false;
   const bool is_same =
       std::equal(entry.stack.begin(), entry.stack.end(), stack.begin(), stack.end(), AreSame);
   // Cells also expire while the stack stays the same.
@@ -268,12 +271,13 @@ std::optional<double> DeadSamples::Of(const ReadView& view, const DeadSampleRequ
   {
     MutexLock lock(mutex_);
     const auto it = entries_.find(name);
-    if (it != entries_.end() && Serves(it->second, stack, request)) return it->second.share;
+    if (it != entries_.end() && Serves(it->second, stack, request, now)) return it->second.share;
   }
   Entry entry{
       .stack = stack,
       .bytes = request.bytes,
       .dead_bytes_max = request.dead_bytes_max,
+      .taken_at = now,
       .share = MeasureDeadShare(*table, table->tablets[index], request.input_begin, now, stop)};
   taken_.fetch_add(1, std::memory_order_relaxed);
   const std::optional<double> share = entry.share;

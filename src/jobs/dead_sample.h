@@ -7,7 +7,8 @@
 //            large rows is cut after a number of cells or bytes.
 // Cost:      at most kStripesMax parts, each read three times from all files of its rows. A sample
 //            is reused until its stack has changed much.
-// Errors:    a file that cannot be read makes the result unknown. The job that reads it reports it.
+// Errors:    a file that cannot be read makes the result unknown. The sample is taken again after a
+//            minute, since the reason may be gone.
 // Threads:   thread-safe; files are accessed without the lock.
 #pragma once
 
@@ -41,10 +42,11 @@ class DeadSamples {
     std::vector<SstableReference> stack;  // that was sampled
     uint64_t bytes = 0;
     uint64_t dead_bytes_max = 0;
+    int64_t taken_at = 0;  // by the database's clock
     std::optional<double> share;
   };
   static bool Serves(const Entry& entry, const std::vector<SstableReference>& stack,
-                     const DeadSampleRequest& request);
+                     const DeadSampleRequest& request, int64_t now);
 
   Mutex mutex_;
   std::map<TabletName, Entry> entries_ ABSL_GUARDED_BY(mutex_);

@@ -1,14 +1,20 @@
 // Tests that deleted, replaced and expired data leaves the files without a call of Compact().
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "base/random.h"
 #include "base/status.h"
 #include "db/engine.h"
 #include "jobs/job_runner.h"
+#include "model/access.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_contract.h"
+#include "support/db_workload.h"
 
 namespace stele::internal {
 namespace {
@@ -209,6 +215,43 @@ TEST_F(ReclaimTest, FewDeletesWait) {
   Flush();
   AwaitIdle();
   EXPECT_GE(FileBytes(), base_bytes_);
+}
+
+// Regression: a sample that failed once was taken for the result until the files changed.
+TEST(ReclaimAfterErrorTest, ASampleThatFailedIsTakenAgain) {
+  CrashFileSystem files;
+  const auto clock = std::make_shared<ManualClock>(Timestamp::FromMicros(1'000'000'000'000));
+  EngineOptions options = SmallEngineOptions(&files);
+  options.sizes = SizesFor(uint64_t{64} << 20);
+  options.database.clock = clock;
+  auto local = OpenDatabase("/db", std::move(options));
+  ASSERT_TRUE(local.ok()) << local.status();
+  Database database = Access::Make<Database>(*local);
+  Table table = *database.CreateTable("t", Schema().AddFamily("f"));
+  Random random(7);
+  std::string value(500, '\0');
+  const auto row_key = [](int row) { return fmt::format("row{:06}", row); };
+  for (int row = 0; row < kRows; ++row) {
+    for (char& c : value) c = static_cast<char>(random.Below(256));
+    ASSERT_TRUE(table.Apply(RowMutation(row_key(row)).SetCell("f", "q", value)).ok());
+  }
+  ASSERT_TRUE(table.Flush().ok());
+  ASSERT_TRUE(database.WaitForIdle().ok());
+  const uint64_t full_bytes = database.Stats().disk.sstable_bytes;
+  // Every other row: only a sample finds out how many bytes that frees.
+  for (int row = 0; row < kRows; row += 2)
+    ASSERT_TRUE(table.Apply(RowMutation(row_key(row)).DeleteFromRow()).ok());
+  files.FailRead(files.reads() + 1, {.error_number = EIO, .sticky = true});
+  clock->Advance(std::chrono::minutes(1));
+  database.WaitForIdle().IgnoreError();
+  files.ClearFaults();
+  ASSERT_GE(database.Stats().disk.sstable_bytes, full_bytes)
+      << "nothing was freed without a sample";
+  for (int minute = 0; minute < 3; ++minute) {
+    clock->Advance(std::chrono::minutes(1));
+    ASSERT_TRUE(database.WaitForIdle().ok());
+  }
+  EXPECT_LT(database.Stats().disk.sstable_bytes, full_bytes * 6 / 10);
 }
 
 }  // namespace
