@@ -1,7 +1,6 @@
 #include "write/write_throttle.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/status.h"
 
@@ -11,7 +10,9 @@ namespace {
 using std::chrono::nanoseconds;
 using TimePoint = std::chrono::steady_clock::time_point;
 
-constexpr double kDrainShare = 0.3;         // the weight of a new measurement in the average
+constexpr double kDrainShare = 0.3;  // the weight of a large measurement in the average
+// A smaller flush has less weight: its syncs take most of its time.
+constexpr double kDrainWholeBytes = 1024 * 1024.0;
 constexpr double kDrainMin = 256 * 1024.0;  // bytes a second: writers always make progress
 // The longest wait for one turn, so that pauses stay short.
 constexpr auto kTurnMax = std::chrono::milliseconds(20);
@@ -98,7 +99,9 @@ void WriteThrottle::Drained(uint64_t bytes, std::chrono::nanoseconds took) {
   if (bytes == 0 || took.count() <= 0) return;
   const double rate = 1e9 * static_cast<double>(bytes) / static_cast<double>(took.count());
   MutexLock lock(mutex_);
-  drain_ += (std::exchange(is_measured_, true) ? kDrainShare : 1.0) * (rate - drain_);
+  const double weight = std::min(1.0, static_cast<double>(bytes) / kDrainWholeBytes);
+  drain_ += (is_measured_ ? kDrainShare : 1.0) * weight * (rate - drain_);
+  is_measured_ = is_measured_ || weight == 1.0;
   drained_.SignalAll();
 }
 

@@ -168,6 +168,16 @@ TEST(WriteThrottleTest, WaitingEndsWhenThePressureIsGoneOrTheWriteIsRefused) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(WriteThrottleTest, SmallFlushesHardlyChangeTheMeasuredRate) {
+  WriteThrottle throttle;
+  for (int i = 0; i < 20; ++i) throttle.Drained(100'000'000, seconds(1));
+  EXPECT_NEAR(throttle.drain_bytes_per_second(), 100e6, 1e6);
+  for (int i = 0; i < 20; ++i) throttle.Drained(8'000, milliseconds(20));
+  EXPECT_GT(throttle.drain_bytes_per_second(), 90e6);
+  for (int i = 0; i < 20; ++i) throttle.Drained(50'000'000, seconds(1));
+  EXPECT_NEAR(throttle.drain_bytes_per_second(), 50e6, 1e6);
+}
+
 // Otherwise writers with deadlines that try again would book turns faster than they pass.
 TEST(WriteThrottleTest, AWriterThatGivesUpReturnsItsTurn) {
   WriteThrottle throttle;
