@@ -125,7 +125,8 @@ std::string RowHead(std::string_view row_key) {
 }
 
 std::string CellText(const CellView& cell, bool with_value) {
-  std::string column = fmt::format("{}:{}", cell.family(), EscapedKey(cell.qualifier()));
+  std::string column =
+      fmt::format("{}:{}", EscapedKey(cell.family()), EscapedKey(cell.qualifier()));
   const size_t width = RuneCount(column);
   if (width < 40) column.append(40 - width, ' ');
   return fmt::format("  {} @ {}\n    {}\n", column, LocalTime(cell.timestamp()),

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "command.h"
 #include "families.h"
+#include "key_bytes.h"
 #include "listing.h"
 
 namespace stele::cli {
@@ -40,7 +41,7 @@ absl::Status RunLs(Session& session, const std::vector<std::string>& args) {
     STELE_ASSIGN_OR_RETURN(const auto names, database.ListTables());
     Listing listing{.names = {"table"}};
     for (const std::string& name : names) {
-      if (format == Format::kText) session.Print(name + "\n");
+      if (format == Format::kText) session.Print(EscapedKey(name) + "\n");
       listing.records.push_back({name});
     }
     if (format != Format::kText) session.Print(ListingText(listing, format));

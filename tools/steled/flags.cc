@@ -281,8 +281,16 @@ std::vector<std::string> UnknownVariables(std::span<const std::string> names) {
   return unknown;
 }
 
-absl::Status ReadEnvironment(const Environment& environment, Flags* flags) {
+// Reads the variables of flags that are not among the arguments.
+absl::Status ReadEnvironment(const Environment& environment, std::span<const std::string> args,
+                             Flags* flags) {
   for (const FlagSpec& flag : kFlags) {
+    const bool is_given = std::any_of(args.begin(), args.end(), [&flag](const std::string& arg) {
+      std::string_view name = arg;
+      name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
+      return name.substr(0, name.find('=')) == flag.name;
+    });
+    if (is_given) continue;
     const std::string variable = VariableOf(flag.name);
     const std::optional<std::string> value = environment(variable);
     if (value.has_value() && !value->empty())
@@ -456,7 +464,7 @@ absl::StatusOr<Flags> ParseFlags(std::span<const std::string> args, const Enviro
     flags.wish = *action;
     return flags;
   }
-  STELED_RETURN_IF_ERROR(ReadEnvironment(environment, &flags));
+  STELED_RETURN_IF_ERROR(ReadEnvironment(environment, args, &flags));
   STELED_RETURN_IF_ERROR(ReadArguments(args, &flags));
   STELED_RETURN_IF_ERROR(CheckFlags(flags));
   flags.unknown_variables = UnknownVariables(variable_names);

@@ -317,6 +317,10 @@ TEST(CommandLine, WhatIsWrongIsNamedAsItWasWritten) {
   EXPECT_EQ(error({"--db=d", "--tls-cert=c", "--tls-key=k"}, {{"STELED_ALLOW_PLAINTEXT", "1"}}),
             "STELED_ALLOW_PLAINTEXT and --tls-cert contradict each other: with a certificate every "
             "connection uses TLS");
+  EXPECT_EQ(error({"--db=d", "--listen", "127.0.0.1:0"}, {{"STELED_LISTEN", "nowhere"}}), "")
+      << "the argument counts";
+  EXPECT_EQ(error({"--db=d", "-listen=127.0.0.1:0"}, {{"STELED_LISTEN", "nowhere"}}), "");
+  EXPECT_NE(error({"--db=d"}, {{"STELED_LISTEN", "nowhere"}}), "");
   EXPECT_TRUE(error({"--db=d"}, {{"STELED_LISTEN", "0.0.0.0:1"}})
                   .starts_with("other machines can reach STELED_LISTEN 0.0.0.0:1: add "));
 }

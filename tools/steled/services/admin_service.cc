@@ -382,6 +382,8 @@ absl::Status AdminService::ListBackups(const admin_wire::ListBackupsRequest& req
 
 absl::Status AdminService::CopyBackup(const admin_wire::CopyBackupRequest& request,
                                       google::longrunning::Operation* response) {
+  const std::string& parent = request.parent();
+  STELED_RETURN_IF_ERROR(instances_.CheckExists(parent.substr(0, parent.find("/clusters/"))));
   return Answer(backups_.Copy(request), response);
 }
 

@@ -15,7 +15,6 @@ namespace {
 
 constexpr size_t kReadBytes = size_t{64} << 10;
 constexpr size_t kOutputBytes = size_t{256} << 10;
-constexpr size_t kRestingBytes = size_t{16} << 10;
 // Output above this is charged. Without a charge, output is made in pieces of this size, each of
 // which may end with a frame of up to 16 KiB.
 constexpr size_t kUnchargedOutputBytes = size_t{4} << 10;

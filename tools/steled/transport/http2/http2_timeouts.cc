@@ -49,6 +49,9 @@ bool Http2Connection::EndUnread(const Cutoffs& cutoffs) {
   if (is_lingering_) return read_at_ >= cutoffs.since;
   if (output_offset_ < output_.size() && written_at_ < cutoffs.since) return false;
   const auto now = std::chrono::steady_clock::now();
+  // The buffer of a large answer is not kept while other streams are open and send nothing.
+  const bool rests = output_.empty() && written_at_ + std::chrono::seconds(1) < now;
+  if (rests && output_.capacity() > kRestingBytes) std::string().swap(output_);
   bool are_some = false;
   for (const auto& [id, stream] : streams_) {
     const size_t unsent = stream->unsent_bytes;
