@@ -45,6 +45,8 @@ class RecordFile {
 
   uint64_t stored_bytes() const { return input().stored_bytes(); }
   uint64_t checksum() const { return input().checksum(); }
+  // At the end: true if the file is output of scan or query that says that there are more items.
+  bool has_more_items() const { return elements_ != nullptr && elements_->has_more_items(); }
   // The MD5 of the file, at its end.
   const std::string& md5() const { return md5_; }
 

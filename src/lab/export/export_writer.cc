@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "io/file_names.h"
 #include "io/file_system.h"
 #include "lab/export/gzip_file.h"
 #include "lab/input/md5.h"
@@ -109,7 +110,12 @@ absl::Status ExportWriter::Finish() {
   STELE_RETURN_IF_ERROR(WriteManifest("manifest-files", file_list_));
   STELE_RETURN_IF_ERROR(WriteSummary());
   STELE_RETURN_IF_ERROR(PosixFileSystem()->SyncDirectory(path_ + "/data"));
-  STELE_RETURN_IF_ERROR(PosixFileSystem()->SyncDirectory(path_));
+  // Create() may have made the two directories above.
+  std::string directory = path_;
+  for (int level = 0; level < 3; ++level) {
+    STELE_RETURN_IF_ERROR(PosixFileSystem()->SyncDirectory(directory));
+    directory = ParentDirectory(directory);
+  }
   is_finished_ = true;
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
@@ -53,6 +54,9 @@ absl::Status BadItems::Add(uint64_t position, const std::string& file, uint64_t 
 absl::Status BadItems::Close() {
   if (path_.empty()) return absl::OkStatus();
   if (file_ == nullptr) STELE_RETURN_IF_ERROR(Open());
+  const bool is_durable =
+      new_path_.empty() || (std::fflush(file_.get()) == 0 && ::fsync(::fileno(file_.get())) == 0);
+  if (!is_durable) return ErrnoStatus("write", path_, errno);
   if (std::fclose(file_.release()) != 0) return ErrnoStatus("write", path_, errno);
   if (new_path_.empty() || std::rename(new_path_.c_str(), path_.c_str()) == 0)
     return absl::OkStatus();

@@ -27,6 +27,8 @@
 namespace stele::internal::lab {
 namespace {
 
+constexpr char kLacksPage[] =
+    "the input says that there are more items: scan without a limit, or import all pages together";
 // The beginning of the source of an import that is not an export.
 constexpr std::string_view kFilesSource = "files ";
 
@@ -316,6 +318,7 @@ class ImportRun {
 
   absl::Status SurveyAll() {
     uint64_t done = 0;
+    bool lacks_page = !files().empty();  // all files say that there are more items
     for (size_t i = 0; i < files().size(); ++i) {
       STELE_ASSIGN_OR_RETURN(const auto file, RecordFile::Open(files()[i], options_.verifies_sums));
       while (true) {
@@ -327,9 +330,11 @@ class ImportRun {
         if (report_.items_read % 256 == 0) ShowProgress("checking", done + file->stored_bytes());
       }
       done += file->stored_bytes();
+      lacks_page = lacks_page && file->has_more_items();
       sums_.push_back(file->md5());
     }
     report_.items_bad = bad_.count();
+    if (lacks_page) AddNote("scan-not-complete", "warning", kLacksPage, "", &report_);
     if (report_.items_read == 0)
       AddNote("empty-export", "info", "the input has no items", "", &report_);
     if (bad_.count() > options_.bad_items_max) return TooManyBad();

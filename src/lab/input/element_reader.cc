@@ -110,7 +110,10 @@ absl::Status ElementReader::ConsumeMember() {
   }
   std::string value;
   place_ = Place::kAfterMember;
-  return ConsumeValue(&value);
+  STELE_RETURN_IF_ERROR(ConsumeValue(&value));
+  const bool is_next_page = member_ == "NextToken" || member_ == "LastEvaluatedKey";
+  has_more_ = has_more_ || (is_next_page && value != "null");
+  return absl::OkStatus();
 }
 
 absl::Status ElementReader::ConsumeElement() {
@@ -138,7 +141,7 @@ absl::StatusOr<bool> ElementReader::Next() {
         }
         STELE_RETURN_IF_ERROR(Expect('{'));
         place_ = Place::kFirstMember;
-        has_arrays_ = false;
+        has_arrays_ = has_more_ = false;
         break;
       case Place::kFirstMember:
       case Place::kAfterMember:
@@ -146,6 +149,8 @@ absl::StatusOr<bool> ElementReader::Next() {
           if (!has_arrays_) return Wrong("an array of items before the end of the document");
           Consume();
           place_ = Place::kDocument;
+          ++documents_;
+          if (has_more_) ++documents_with_more_;
           break;
         }
         if (!is_first) STELE_RETURN_IF_ERROR(Expect(','));

@@ -35,6 +35,8 @@ class ElementReader {
   // True if the object is larger than allowed. text() is its beginning.
   bool is_too_long() const { return is_too_long_; }
   InputFile& file() const { return *file_; }
+  // At the end of the file: true if every document says that a scan or query has more items.
+  bool has_more_items() const { return documents_ > 0 && documents_with_more_ == documents_; }
 
  private:
   // What may follow.
@@ -63,6 +65,9 @@ class ElementReader {
   uint64_t line_ = 1;
   Place place_ = Place::kDocument;
   bool has_arrays_ = false;  // the document has an array
+  bool has_more_ = false;    // the document has the key of the next page
+  uint64_t documents_ = 0;
+  uint64_t documents_with_more_ = 0;
   std::string member_;
   std::string text_;
   size_t text_bytes_ = 0;

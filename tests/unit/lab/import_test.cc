@@ -371,6 +371,31 @@ TEST_F(ImportTest, ItemsOfALineWithOneKeyAreNamedByTheirNumbers) {
               "scan, item 2");
 }
 
+// The last page of a scan names no next one.
+TEST_F(ImportTest, AScanThatWasCutOffIsNoted) {
+  const TemporaryDirectory directory;
+  const auto notes = [&](const std::vector<std::string>& ends) {
+    DynamoDbImportOptions options = Options("");
+    options.paths.clear();
+    for (const std::string& end : ends) {
+      const std::string name = "page" + std::to_string(options.paths.size());
+      const std::string text = R"({"Items":[{"PK":{"S":")" + name + R"("},"SK":{"S":"1"}}])" + end;
+      options.paths.push_back(directory.Write(name, text + "}"));
+    }
+    options.only_checks = true;
+    std::set<std::string> ids;
+    for (const auto& note : Import(options).notes) ids.insert(note.id);
+    return ids.contains("scan-not-complete");
+  };
+  const std::string token = R"(,"NextToken":"eyJF")";
+  const std::string key = R"(,"LastEvaluatedKey":{"PK":{"S":"x"}})";
+  EXPECT_TRUE(notes({token}));
+  EXPECT_TRUE(notes({key, token}));
+  EXPECT_FALSE(notes({R"(,"NextToken":null)"}));
+  EXPECT_FALSE(notes({key, R"(,"Count":1)"}));
+  EXPECT_FALSE(notes({""}));
+}
+
 TEST_F(ImportTest, ReadsOutputOfScansAndBatches) {
   const TemporaryDirectory directory;
   const std::string first = R"({"PK":{"S":"a]}\\\""},"SK":{"S":"1"},"n":{"L":[{"N":"1"}]}})";

@@ -57,9 +57,12 @@ class TemporaryWorkDirectory : public WorkDirectory {
   const std::string& path() const override { return path_; }
 
  private:
+  // After a signal, threads may still create files.
   void Remove() const {
+    constexpr int kAttemptsMax = 100;
     std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    for (int i = 0; i < kAttemptsMax && std::filesystem::exists(path_, ignored); ++i)
+      std::filesystem::remove_all(path_, ignored);
   }
 
   // Removes the directory when a signal comes, and ends the process by this signal.
