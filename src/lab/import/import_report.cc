@@ -1,16 +1,12 @@
 // import/import_report.cc: the report of an import as text and as JSON.
-#include <algorithm>
 #include <string>
 
 #include "base/status.h"
-#include "lab/import/import_mode.h"
+#include "lab/import_modes/import_mode.h"
 #include "lab/mapping/lab_json.h"
 
 namespace stele::internal::lab {
 namespace {
-
-constexpr size_t kSamplesMax = 5;
-constexpr size_t kNotesMessageBytes = 400;
 
 // 1234567 becomes 1,234,567.
 std::string Grouped(uint64_t number) {
@@ -170,23 +166,6 @@ void AppendNotesJson(const DynamoDbImportReport& report, std::string* out) {
 }
 
 }  // namespace
-
-void AddNote(std::string_view id, std::string_view severity, std::string_view message,
-             std::string_view sample, DynamoDbImportReport* report) {
-  message = message.substr(0, kNotesMessageBytes);
-  auto found = std::find_if(report->notes.begin(), report->notes.end(), [&](const auto& note) {
-    return note.id == id && note.message == message;
-  });
-  if (found == report->notes.end()) {
-    report->notes.push_back({.id = std::string(id),
-                             .severity = std::string(severity),
-                             .message = std::string(message)});
-    found = report->notes.end() - 1;
-  }
-  ++found->count;
-  if (!sample.empty() && found->samples.size() < kSamplesMax)
-    found->samples.push_back(Printable(sample));
-}
 
 }  // namespace stele::internal::lab
 

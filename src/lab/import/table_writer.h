@@ -16,7 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "lab/import/import_mode.h"
+#include "lab/import_modes/import_mode.h"
 #include "stele/database.h"
 #include "stele/table.h"
 

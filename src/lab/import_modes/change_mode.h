@@ -1,4 +1,4 @@
-// import/change_mode.h: applies the changes of an incremental export to a table of an earlier
+// import_modes/change_mode.h: applies the changes of an incremental export to a table of an earlier
 // import. The newest change of a row wins.
 //
 // Errors:    those of ImportMode.
@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "lab/import/import_mode.h"
-#include "lab/import/row_builder.h"
+#include "lab/import_modes/import_mode.h"
+#include "lab/import_modes/row_builder.h"
 #include "lab/mapping/mapping.h"
 #include "lab/values/key_hashes.h"
 #include "stele/table.h"

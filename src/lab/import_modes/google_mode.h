@@ -1,4 +1,4 @@
-// import/google_mode.h: the mode that reproduces Google's migration job: items with the same
+// import_modes/google_mode.h: the mode that reproduces Google's migration job: items with the same
 // partition key are merged into one row, and every timestamp is 0.
 //
 // Errors:    those of ImportMode.
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/import/import_mode.h"
+#include "lab/import_modes/import_mode.h"
 #include "lab/values/key_hashes.h"
 
 namespace stele::internal::lab {

@@ -1,11 +1,12 @@
-// import/import_mode.h: what the modes of an import have in common: each one checks all records,
-// and then converts each to rows.
+// import_modes/import_mode.h: what the modes of an import have in common: each one checks all
+// records, and then converts each to rows.
 //
 // Threads:   confined to one thread.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// import/attribute_counts.h: counts the types of each attribute.
+// import_modes/attribute_counts.h: counts the types of each attribute.
 //
 // Threads:   confined to one thread.
 // Memory:    at most kNamesMax names and kNameBytesMax bytes. Other attributes are not counted.

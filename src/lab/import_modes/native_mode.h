@@ -1,4 +1,5 @@
-// import/native_mode.h: the native mode: a row per item, from which the item can be made again.
+// import_modes/native_mode.h: the native mode: a row per item, from which the item can be made
+// again.
 //
 // Errors:    those of ImportMode.
 // Threads:   confined to one thread.
@@ -9,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "lab/import/attribute_counts.h"
-#include "lab/import/import_mode.h"
-#include "lab/import/row_builder.h"
+#include "lab/import_modes/attribute_counts.h"
+#include "lab/import_modes/import_mode.h"
+#include "lab/import_modes/row_builder.h"
 #include "lab/mapping/key_layout.h"
 #include "lab/mapping/mapping.h"
 #include "lab/values/key_hashes.h"

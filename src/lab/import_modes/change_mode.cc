@@ -1,4 +1,4 @@
-#include "lab/import/change_mode.h"
+#include "lab/import_modes/change_mode.h"
 
 #include <xxhash.h>
 

@@ -1,4 +1,4 @@
-#include "lab/import/row_builder.h"
+#include "lab/import_modes/row_builder.h"
 
 #include <chrono>
 

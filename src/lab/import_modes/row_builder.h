@@ -1,4 +1,4 @@
-// import/row_builder.h: builds the row of an item: its cells, and the time of its cells.
+// import_modes/row_builder.h: builds the row of an item: its cells, and the time of its cells.
 //
 // Errors:    InvalidArgument that names the attribute.
 // Threads:   confined to one thread.

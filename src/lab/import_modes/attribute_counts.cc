@@ -1,4 +1,4 @@
-#include "lab/import/attribute_counts.h"
+#include "lab/import_modes/attribute_counts.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "lab/import/native_mode.h"
+#include "lab/import_modes/native_mode.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "lab/import/google_mode.h"
+#include "lab/import_modes/google_mode.h"
 
 #include <algorithm>
 #include <utility>
