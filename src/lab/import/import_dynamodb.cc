@@ -7,20 +7,18 @@
 #include <utility>
 #include <vector>
 
-#include "base/random.h"
 #include "base/status.h"
 #include "lab/dynamodb/record_file.h"
 #include "lab/dynamodb/workbench_model.h"
 #include "lab/import/bad_items.h"
 #include "lab/import/import_input.h"
 #include "lab/import/import_state.h"
+#include "lab/import/import_target.h"
 #include "lab/import/table_writer.h"
 #include "lab/import_modes/change_mode.h"
 #include "lab/import_modes/google_mode.h"
 #include "lab/import_modes/import_mode.h"
 #include "lab/import_modes/native_mode.h"
-#include "lab/input/md5.h"
-#include "lab/mapping/mapping_store.h"
 #include "lab/survey/imported_tables.h"
 #include "lab/survey/item_survey.h"
 
@@ -29,15 +27,13 @@ namespace {
 
 constexpr char kLacksPage[] =
     "the input says that there are more items: scan without a limit, or import all pages together";
-// The beginning of the source of an import that is not an export.
-constexpr std::string_view kFilesSource = "files ";
 
 // One import, from its options to its report.
 class ImportRun {
  public:
   ImportRun(Database database, const DynamoDbImportOptions& options)
-      : database_(std::move(database)),
-        options_(options),
+      : options_(options),
+        target_(std::move(database), options),
         lacked_keys_(options.partition_key, options.sort_key),
         bad_(options.bad_path) {}
 
@@ -49,14 +45,16 @@ class ImportRun {
     DescribeInput();
     ImportState state(options_.only_checks ? "" : options_.state_path, ImportJob(options_, input_));
     state.start_micros = Timestamp::From(std::chrono::system_clock::now()).micros();
-    state.run = NewRun();
+    state.run = ImportState::NewRun();
     STELE_RETURN_IF_ERROR(state.Read());
     STELE_RETURN_IF_ERROR(ChooseMode(Timestamp::FromMicros(state.start_micros)));
     StartItemSurvey();
     const absl::Status surveyed = SurveyAll();
     STELE_RETURN_IF_ERROR(bad_.Close());
     if (!surveyed.ok()) return WithContext(surveyed, "nothing was written");
-    STELE_ASSIGN_OR_RETURN(const bool is_imported, CheckTarget());
+    STELE_ASSIGN_OR_RETURN(
+        const bool is_imported,
+        target_.Check(*mode_, exported().has_value() ? &*exported() : nullptr, sums_, &report_));
     STELE_RETURN_IF_ERROR(CheckPeriods());
     STELE_RETURN_IF_ERROR(ConvertAll(is_imported, &state));
     report_.only_checked = options_.only_checks;
@@ -66,8 +64,6 @@ class ImportRun {
   }
 
  private:
-  static std::string NewRun() { return fmt::format("{:016x}", RandomSeed()); }
-
   void DescribeInput() {
     report_.source = input_.Text();
     if (!exported().has_value()) return;
@@ -108,9 +104,8 @@ class ImportRun {
       return InvalidArgument(
           "an incremental export is applied in native mode and without --gsi: it does not change "
           "index tables");
-    STELE_ASSIGN_OR_RETURN(const Table table, TableOfFullImport());
-    STELE_ASSIGN_OR_RETURN(Mapping mapping, ReadMapping(table, options_.mapping_path));
-    STELE_RETURN_IF_ERROR(CheckSourceTable(table, mapping));
+    STELE_ASSIGN_OR_RETURN(auto opened, target_.OpenChanged(*exported()));
+    auto& [table, mapping] = opened;
     const std::vector<KeyPart>& parts = mapping.key.parts();
     if (parts[0].name != options_.partition_key ||
         parts.size() != (options_.sort_key.empty() ? 1 : 2) ||
@@ -122,45 +117,8 @@ class ImportRun {
     }
     STELE_RETURN_IF_ERROR(CheckAgainst(mapping));
     times.ttl_attribute = mapping.ttl;
-    changed_table_ = table;
-    mode_ = std::make_unique<ChangeMode>(table, std::move(mapping), std::move(times));
+    mode_ = std::make_unique<ChangeMode>(std::move(table), std::move(mapping), std::move(times));
     return absl::OkStatus();
-  }
-
-  absl::StatusOr<Table> TableOfFullImport() const {
-    const auto missing = [&] {
-      return NotFound(
-          "there is no table {} to apply the incremental export to: import the full export first, "
-          "with the same --table",
-          Printable(options_.table));
-    };
-    if (options_.open_database) return missing();  // there is no database yet
-    auto table = database_.OpenTable(options_.table);
-    // A server reports a missing table only when it is used.
-    const absl::Status status = table.ok() ? table->schema().status() : table.status();
-    if (status.code() == absl::StatusCode::kNotFound) return missing();
-    STELE_RETURN_IF_ERROR(status);
-    return table;
-  }
-
-  // The changes must be those of the table in DynamoDB that was imported. Files do not tell it.
-  absl::Status CheckSourceTable(const Table& table, const Mapping& mapping) const {
-    if (mapping.table == exported()->table_name) return absl::OkStatus();
-    if (has_record()) {
-      STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record, ReadImportRecord(table));
-      if (record.has_value() && record->source.starts_with(kFilesSource)) return absl::OkStatus();
-    }
-    const std::string advice =
-        has_record() ? std::string("name the table of its full import with --table")
-                     : fmt::format(
-                           "name the table and the --mapping of its full import, or, if "
-                           "that was of files, correct the member \"table\" of {}",
-                           Printable(options_.mapping_path));
-    return FailedPrecondition(
-        "the export has changes of the DynamoDB table {}, but the table {} was imported from {}: "
-        "{}",
-        Printable(exported()->table_name), Printable(options_.table), Printable(mapping.table),
-        advice);
   }
 
   // The options of the full import are those of its changes. Default values are not compared.
@@ -184,123 +142,6 @@ class ImportRun {
                                name, Printable(options_.table));
     }
     return absl::OkStatus();
-  }
-
-  // Checks that the tables may get this input. Returns true if they have all of it.
-  absl::StatusOr<bool> CheckTarget() {
-    std::string sums;
-    for (const std::string& sum : sums_) sums += sum;
-    source_ = exported().has_value() ? exported()->id + " " : std::string(kFilesSource);
-    source_ += Md5Base64(sums);
-    const Mapping* const mapping = mode_->NewMapping();
-    if (mapping != nullptr && !options_.mapping_path.empty())
-      STELE_RETURN_IF_ERROR(CheckMappingFile(options_.mapping_path, *mapping).status());
-    STELE_ASSIGN_OR_RETURN(const bool is_imported,
-                           changed_table_.has_value() ? CheckChanges() : CheckTables());
-    if (is_imported)
-      AddNote("already-imported", "info",
-              "this input was imported into the table before, so nothing was written: to import it "
-              "again, delete the table",
-              "", &report_);
-    return is_imported;
-  }
-
-  // A server stores no properties, so its tables have no record.
-  bool has_record() const { return options_.mapping_path.empty(); }
-  // True if this import has a record in its table. Those of the Google mode have none.
-  bool writes_record() const {
-    return has_record() && (changed_table_.has_value() || mode_->NewMapping() != nullptr);
-  }
-
-  absl::StatusOr<bool> CheckTables() {
-    tables_exist_ = false;
-    if (options_.open_database) return false;  // there is no database yet
-    STELE_ASSIGN_OR_RETURN(const std::vector<TablePlan> plans, mode_->Tables());
-    std::optional<Table> first;
-    bool has_all = true;
-    for (const TablePlan& plan : plans) {
-      auto table = FindTable(database_, plan);
-      // A check may have an empty handle.
-      if (options_.only_checks && !database_.ListTables().ok()) return false;
-      STELE_RETURN_IF_ERROR(table.status());
-      has_all = has_all && table->has_value();
-      if (&plan == &plans.front()) first = *std::move(table);
-    }
-    tables_exist_ = has_all;
-    if (!first.has_value() || !has_record() || mode_->NewMapping() == nullptr) return false;
-    STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record, ReadImportRecord(*first));
-    constexpr std::string_view kAdvice = "name another table with --table, or delete this one";
-    if (record.has_value() && !record->changes.empty()) {
-      return FailedPrecondition(
-          "the table {} has an incremental export, {}; the full import would bring back deleted "
-          "items: {}",
-          Printable(options_.table), Printable(record->changes), kAdvice);
-    }
-    if (!record.has_value() || record->source != source_) {
-      return FailedPrecondition("the table {} was made of another source, {}, and not of {}: {}",
-                                Printable(options_.table),
-                                record.has_value() ? Printable(record->source) : "an unknown one",
-                                Printable(source_), kAdvice);
-    }
-    found_ = *record;
-    if (!record->is_complete || has_all) return record->is_complete;
-    return FailedPrecondition(
-        "the import into table {} is complete; an index cannot be added to it: {}",
-        Printable(options_.table), kAdvice);
-  }
-
-  absl::StatusOr<bool> CheckChanges() {
-    if (!has_record()) return false;
-    for (const std::string& name : IndexTablesOf(database_, options_.table)) {
-      AddNote("gsi-not-updated", "warning",
-              "index tables do not have these changes: write them there too, or delete the tables",
-              name, &report_);
-    }
-    STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record,
-                           ReadImportRecord(*changed_table_));
-    record_ = record.value_or(ImportRecord{.source = "", .changes = "", .is_complete = true});
-    found_ = record_;
-    if (!record_.is_complete && record_.changes != source_) {
-      return FailedPrecondition(
-          "the import of {} into table {} was interrupted: repeat it first",
-          Printable(record_.changes.empty() ? record_.source : record_.changes),
-          Printable(options_.table));
-    }
-    if (record_.changes == source_) return record_.is_complete;
-    STELE_RETURN_IF_ERROR(CheckOrder());
-    return false;
-  }
-
-  absl::Status CheckOrder() {
-    STELE_ASSIGN_OR_RETURN(const std::optional<int64_t> applied, AppliedUntil(*changed_table_));
-    if (!applied.has_value()) return absl::OkStatus();
-    const std::string applied_text = Timestamp::FromMicros(*applied).ToString();
-    const std::string from_text = Timestamp::FromMicros(exported()->from_micros).ToString();
-    // The first one may begin before the full export: it has the last image of each item.
-    const bool is_old = record_.changes.empty() ? exported()->time_micros <= *applied
-                                                : exported()->from_micros < *applied;
-    if (is_old) {
-      return FailedPrecondition(
-          "the export has the changes from {} to {}, but the table has all changes until {}: apply "
-          "incremental exports in their order, each one once",
-          from_text, Timestamp::FromMicros(exported()->time_micros).ToString(), applied_text);
-    }
-    if (exported()->from_micros > *applied) {
-      AddNote("gap-before-export", "warning",
-              fmt::format("the changes between {} and {} are missing", applied_text, from_text), "",
-              &report_);
-    }
-    return absl::OkStatus();
-  }
-
-  // Records the state of the import in the table.
-  absl::Status Record(Table& table, bool is_complete) {
-    if (!writes_record()) return absl::OkStatus();
-    (changed_table_.has_value() ? record_.changes : record_.source) = source_;
-    record_.is_complete = is_complete;
-    if (is_complete && exported().has_value())
-      STELE_RETURN_IF_ERROR(SetAppliedUntil(table, exported()->time_micros));
-    return SetImportRecord(table, record_);
   }
 
   const std::optional<ExportDirectory>& exported() const { return input_.exported; }
@@ -381,7 +222,7 @@ class ImportRun {
   absl::Status CheckPeriods() {
     if (options_.open_database || mode_->NewMapping() == nullptr) return absl::OkStatus();
     STELE_ASSIGN_OR_RETURN(const std::vector<TablePlan> plans, mode_->Tables());
-    const auto finding = FindTablesPerPeriod(database_, plans[0].name, plans[0].schema);
+    const auto finding = FindTablesPerPeriod(target_.database(), plans[0].name, plans[0].schema);
     if (finding.has_value()) NoteFinding(*finding);
     return absl::OkStatus();
   }
@@ -412,11 +253,9 @@ class ImportRun {
     std::optional<TableWriter> writer;
     if (!options_.only_checks && !is_imported) {
       STELE_RETURN_IF_ERROR(CheckResumed(*state));
-      STELE_ASSIGN_OR_RETURN(writer, OpenTables());
-      STELE_RETURN_IF_ERROR(CheckCompletedFiles(*writer, state));
-      record_.run = state->run;
-      record_.files = state->files.size();
-      STELE_RETURN_IF_ERROR(Record(writer->table(0), false));
+      STELE_ASSIGN_OR_RETURN(writer, target_.Open(*mode_));
+      STELE_RETURN_IF_ERROR(target_.CheckCompletedFiles(*writer, state, &report_));
+      STELE_RETURN_IF_ERROR(target_.Record(writer->table(0), *state, /*is_complete=*/false));
       STELE_RETURN_IF_ERROR(state->Write());
     }
     uint64_t done = 0;
@@ -429,13 +268,13 @@ class ImportRun {
       STELE_RETURN_IF_ERROR(target->Flush());
       STELE_ASSIGN_OR_RETURN(std::vector<std::string> rows, LastRowsThatExist(*target));
       state->files.push_back({.md5 = sums_[i], .known_rows = std::move(rows)});
-      ++record_.files;
-      STELE_RETURN_IF_ERROR(Record(target->table(0), false));
+      STELE_RETURN_IF_ERROR(target_.Record(target->table(0), *state, /*is_complete=*/false));
       STELE_RETURN_IF_ERROR(state->Write());
     }
     if (is_imported) report_.items_written = 0;
     if (options_.only_checks) return absl::OkStatus();
-    if (writer.has_value()) STELE_RETURN_IF_ERROR(Record(writer->table(0), true));
+    if (writer.has_value())
+      STELE_RETURN_IF_ERROR(target_.Record(writer->table(0), *state, /*is_complete=*/true));
     return state->Remove();
   }
 
@@ -450,51 +289,6 @@ class ImportRun {
     return absl::OkStatus();
   }
 
-  // The completed files count only if the tables still have what they wrote. They have not if the
-  // database or a table was deleted, or replaced by another one.
-  absl::Status CheckCompletedFiles(TableWriter& writer, ImportState* state) {
-    // The database may be an older copy, whose record counts fewer files.
-    if (writes_record() && found_.run == state->run && found_.files < state->files.size())
-      state->files.resize(found_.files);
-    if (state->files.empty()) return absl::OkStatus();
-    STELE_ASSIGN_OR_RETURN(const bool is_valid, AreFilesInTables(writer, *state));
-    if (is_valid) return absl::OkStatus();
-    state->files.clear();
-    state->run = NewRun();
-    AddNote("began-again", "info",
-            "the tables do not have the rows of the interrupted import; all files were imported",
-            "", &report_);
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<bool> AreFilesInTables(TableWriter& writer, const ImportState& state) const {
-    if (!tables_exist_) return false;
-    if (writes_record() && found_.run != state.run) return false;
-    // A row of a changed table may be that of the full import.
-    if (changed_table_.has_value()) return writes_record() && found_.changes == source_;
-    return HasKnownRows(writer, state);
-  }
-
-  // With a record, one known row of each table is enough: others may have been deleted or have
-  // expired. Without a record, the tables may be others, so each file needs its row.
-  absl::StatusOr<bool> HasKnownRows(TableWriter& writer, const ImportState& state) const {
-    std::vector<bool> has_row(writer.table_count(), false);
-    std::vector<bool> lacks_row(writer.table_count(), false);
-    for (const CompletedFile& file : state.files) {
-      if (file.known_rows.size() > writer.table_count()) return false;  // the state is damaged
-      for (size_t table = 0; table < file.known_rows.size(); ++table) {
-        if (file.known_rows[table].empty()) continue;
-        STELE_ASSIGN_OR_RETURN(const bool is_there,
-                               writer.table(table).Exists(file.known_rows[table]));
-        (is_there ? has_row : lacks_row)[table] = true;
-      }
-    }
-    for (size_t table = 0; table < lacks_row.size(); ++table) {
-      if (lacks_row[table] && !(writes_record() && has_row[table])) return false;
-    }
-    return true;
-  }
-
   // By table: the row that ConvertFile wrote last, or "" if it has no cell, since the last change
   // deleted it or it has expired.
   absl::StatusOr<std::vector<std::string>> LastRowsThatExist(TableWriter& writer) {
@@ -504,20 +298,6 @@ class ImportRun {
       if (!is_there) last_rows_[table].clear();
     }
     return std::move(last_rows_);
-  }
-
-  absl::StatusOr<TableWriter> OpenTables() {
-    if (options_.open_database) {
-      STELE_ASSIGN_OR_RETURN(database_, options_.open_database());
-    }
-    STELE_ASSIGN_OR_RETURN(std::vector<TablePlan> plans, mode_->Tables());
-    STELE_RETURN_IF_ERROR(StoreMapping());
-    // A table never exists without its record.
-    if (writes_record() && !changed_table_.has_value()) {
-      plans[0].schema.SetProperty(std::string(kImportProperty),
-                                  ImportRecord{.source = source_, .changes = ""}.ToJson());
-    }
-    return TableWriter::Open(database_, plans, options_.writer_threads);
   }
 
   // With `writer` null, only counts.
@@ -545,23 +325,12 @@ class ImportRun {
                               files()[file_index].name);
   }
 
-  absl::Status StoreMapping() const {
-    const Mapping* const mapping = mode_->NewMapping();
-    if (mapping == nullptr || options_.mapping_path.empty()) return absl::OkStatus();
-    return WriteMappingFile(options_.mapping_path, *mapping);
-  }
-
-  Database database_;
   const DynamoDbImportOptions& options_;
+  ImportTarget target_;
   ImportInput input_;
   std::vector<std::string> sums_;
   std::unique_ptr<ImportMode> mode_;
   std::optional<ItemSurvey> items_;
-  std::optional<Table> changed_table_;  // of an incremental export
-  std::string source_;                  // identifies the input, once it was read
-  bool tables_exist_ = true;            // all of them, before this run
-  ImportRecord found_;                  // the record of the table before this run
-  ImportRecord record_;                 // of the table
   std::vector<std::string> last_rows_;  // by table: the row of the current file that was added last
   std::string request_table_;           // of the requests of batch-write-item, or ""
   LackedKeys lacked_keys_;

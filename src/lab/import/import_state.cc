@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/random.h"
 #include "base/status.h"
 #include "io/file_names.h"
 #include "io/file_system.h"
@@ -53,6 +54,8 @@ void AppendJson(const CompletedFile& file, std::string* text) {
 }
 
 }  // namespace
+
+std::string ImportState::NewRun() { return fmt::format("{:016x}", RandomSeed()); }
 
 absl::Status ImportState::Read() {
   if (path_.empty()) return absl::OkStatus();

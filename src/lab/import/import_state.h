@@ -27,6 +27,8 @@ class ImportState {
   // With an empty `path`, nothing is stored. `job` describes the import.
   ImportState(std::string path, std::string job) : path_(std::move(path)), job_(std::move(job)) {}
 
+  // Returns a random text for `run`.
+  static std::string NewRun();
   // Reads the state of an earlier run, if there is one. Otherwise nothing changes.
   absl::Status Read();
   absl::Status Write() const;
