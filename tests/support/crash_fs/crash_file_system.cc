@@ -199,7 +199,9 @@ absl::StatusOr<FileInfo> CrashFileSystem::Stat(const std::string& path) {
 absl::StatusOr<uint64_t> CrashFileSystem::FreeBytes(const std::string& /*directory*/) {
   MutexLock lock(mutex_);
   if (faults_.crashed()) return Unavailable("crashed");
-  if (capacity_bytes_ == UINT64_MAX || hides_capacity_) return UINT64_MAX;
+  constexpr uint64_t kLargeDisk = uint64_t{1} << 40;
+  if (hides_capacity_) return kLargeDisk - std::min(kLargeDisk, used_bytes_);
+  if (capacity_bytes_ == UINT64_MAX) return UINT64_MAX;
   return capacity_bytes_ - std::min(capacity_bytes_, used_bytes_);
 }
 
