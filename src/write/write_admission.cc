@@ -133,17 +133,21 @@ WritePressure WriteAdmission::Pressure() const {
                             parts_.memory->bytes_over(),
           .memtable_bytes_max = WriteMemoryBytes(),
           .debt_bytes = parts_.installer->debt_bytes(),
-          .debt_bytes_max = 64 * sizes_.memtable_bytes};
+          .debt_bytes_max = DebtBytesMax()};
+}
+
+double WriteAdmission::DebtPressure() const {
+  return WriteThrottle::DebtPressure(
+      {.debt_bytes = parts_.installer->debt_bytes(), .debt_bytes_max = DebtBytesMax()});
 }
 
 absl::Status WriteAdmission::AwaitDebtTurns(uint64_t bytes, const WriteOptions& write,
                                             const WriteGate::FreesSpace& frees_space) {
-  const bool is_free = WriteThrottle::DebtPressure(Pressure()) <= WriteThrottle::kPressureFree;
-  if (is_free || !has_threads_) return absl::OkStatus();
+  if (!has_threads_ || DebtPressure() <= WriteThrottle::kPressureFree) return absl::OkStatus();
   return parts_.throttle->AwaitDebtTurns(bytes, [&]() -> absl::StatusOr<double> {
     STELE_RETURN_IF_ERROR(parts_.gate->CheckWritable(frees_space));
     STELE_RETURN_IF_ERROR(CheckAwaited(write));
-    return WriteThrottle::DebtPressure(Pressure());
+    return DebtPressure();
   });
 }
 

@@ -91,6 +91,8 @@ class WriteAdmission {
 
  private:
   WritePressure Pressure() const;
+  double DebtPressure() const;
+  uint64_t DebtBytesMax() const { return 64 * sizes_.memtable_bytes; }
   // Repeats attempts until one is not refused, or a pause refuses one. Refusals by pauses do not
   // count as attempts: their number is bounded (commit/table_pauses.h).
   absl::Status AttemptInTurn(uint64_t bytes, const WriteOptions& options, AttemptWrite attempt,

@@ -113,7 +113,7 @@ TEST(SharedMemoryBudgetTest, WritesGoOnAfterTheShareBecameSmaller) {
   const MemoryBudget budget(64 * kMiB);
   Database first = OpenIn(budget);
   Table table = MakeTable(first);
-  Write(table, 1350);  // about 5.5 MiB; memtables of a single database have up to 6
+  Write(table, 1150);  // about 5.3 MiB; memtables of a single database have up to 6
   ASSERT_EQ(first.Stats().since_open.flushes, 0u);
   std::vector<Database> others;
   for (int i = 0; i < 4; ++i) others.push_back(OpenIn(budget));  // writers of each have 4.8 MiB
