@@ -128,15 +128,15 @@ bool Serve(const std::string& bytes, const TableTraits& traits, Table* table) {
   MutateRowsMessage request;
   NoCall call;
   if (!request.Read(bytes, &call).ok()) return false;
-  const absl::StatusOr<EntryList> entries = request.ToEntries(traits);
+  absl::StatusOr<EntryList> entries = request.ToEntries(traits);
   if (!entries.ok()) return false;
-  const std::vector<absl::Status> verdicts =
+  std::vector<absl::Status> verdicts =
       ApplyEntries(table, *entries, {}, [] { return absl::OkStatus(); });
-  SendVerdicts(request.table_name(), *entries, verdicts, kPrefixBytes,
-               [](std::string message, bool) {
-                 benchmark::DoNotOptimize(message);
-                 return true;
-               });
+  Verdicts answer(std::string(request.table_name()), *std::move(entries), std::move(verdicts));
+  for (bool is_last = false; !is_last;) {
+    std::string message = answer.NextMessage(kPrefixBytes, &is_last);
+    benchmark::DoNotOptimize(message);
+  }
   return true;
 }
 

@@ -28,7 +28,6 @@ std::unique_ptr<JobScheduler> NewScheduler(Storage* storage) {
                                  .pins = &storage->pins,
                                  .cache = &storage->cache,
                                  .open = &storage->open,
-                                 .gate = &storage->gate,
                                  .events = &storage->events,
                                  .counters = &storage->jobs->counters()};
   return std::make_unique<JobScheduler>(JobScheduler::Parts{.state = &storage->state,

@@ -51,10 +51,12 @@ bool SpaceReserve::Release() {
 
 absl::Status SpaceReserve::Refusal() const {
   if (!is_released()) return absl::OkStatus();
+  const uint64_t free_bytes = FreeBytes();
   return ResourceExhausted(
-      "the disk is full: {} bytes are free, but {} are needed; only calls that free space are "
+      "the disk is full: {} bytes are free, but {} are needed{}; only calls that free space are "
       "allowed (deletes, DropRowRange, DeleteTable); delete data or free disk space",
-      FreeBytes(), NeededBytes());
+      free_bytes == UINT64_MAX ? "an unknown number of" : std::to_string(free_bytes), NeededBytes(),
+      free_bytes < NeededBytes() ? "" : ", so a quota may be used up");
 }
 
 uint64_t SpaceReserve::NeededBytes() const {
@@ -74,15 +76,21 @@ void SpaceReserve::Restore(TimePoint now, bool may_take) {
   if (bytes_ == 0 || is_in_place_.load(std::memory_order_relaxed)) return;
   const TimePoint later = now == TimePoint::max() ? now : now + kRetryInterval;
   retry_at_.store(later.time_since_epoch().count(), std::memory_order_relaxed);
-  waits_.store(true, std::memory_order_release);
+  const bool waits = waits_.exchange(true, std::memory_order_acq_rel);
   if (!may_take) return;
   const uint64_t free_bytes = FreeBytes();
-  if (free_bytes == UINT64_MAX) return;
+  if (free_bytes == UINT64_MAX && !is_released()) return;
   if (free_bytes < NeededBytes()) {
     if (is_released() || free_bytes < 2 * kSmallReserveBytes) return;
     file_bytes_.store(std::min(bytes_, kSmallReserveBytes));
   }
-  if (!Make()) return;
+  // A quota is not part of free_bytes. Refused writes must not create the file again and again.
+  if (waits && now < make_at_) return;
+  if (!Make()) {
+    make_at_ = now == TimePoint::max() ? TimePoint() : later;
+    return;
+  }
+  make_at_ = TimePoint();
   is_in_place_.store(true, std::memory_order_release);
   is_released_.store(false, std::memory_order_release);
 }

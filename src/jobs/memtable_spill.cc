@@ -159,8 +159,6 @@ absl::Status SpillPinnedMemtable(const MemtableSpillParts& parts, const std::ato
   if (!due) return absl::OkStatus();
   const std::string table = due->holders.front().view->Find(due->table_id)->definition().name;
   const uint64_t memtable_bytes = due->memtable->bytes();
-  // Flushes need the room first: without them, no rows can be dropped.
-  STELE_RETURN_IF_ERROR(parts.gate->CheckRoomForFlushes("a spill was put off", memtable_bytes));
   const size_t view_count = due->holders.size();
   MemtableSpill spill(parts, stop, *std::move(due));
   due.reset();

@@ -18,7 +18,6 @@
 #include "sstable/read/block_cache.h"
 #include "state/events.h"
 #include "state/open_check.h"
-#include "state/write_gate.h"
 #include "views/pinned_views.h"
 
 namespace stele::internal {
@@ -29,7 +28,6 @@ struct MemtableSpillParts {
   PinnedViews* pins = nullptr;
   BlockCache* cache = nullptr;
   const OpenCheck* open = nullptr;
-  const WriteGate* gate = nullptr;
   Events* events = nullptr;
   JobCounters* counters = nullptr;
 };

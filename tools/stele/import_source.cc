@@ -351,14 +351,21 @@ RowMutation MutationOf(const Schema& schema, AggregateValues aggregate_values,
   return mutation;
 }
 
-// Returns an error if two values of a row are one cell: one of them would be lost.
-absl::Status CheckCellsDiffer(const ImportRow& row) {
+// Returns an error if two values of a row are one cell: one of them would be lost. Values that are
+// added to an aggregate are not.
+absl::Status CheckCellsDiffer(const Schema& schema, AggregateValues aggregate_values,
+                              const ImportRow& row) {
   const auto place = [](const ImportCell& cell) {
     const int64_t micros = cell.timestamp.value_or(Timestamp::FromMicros(-1)).micros();
     return std::tuple(std::string_view(cell.family), std::string_view(cell.qualifier), micros);
   };
   std::vector<const ImportCell*> cells;
-  for (const ImportCell& cell : row.cells) cells.push_back(&cell);
+  for (const ImportCell& cell : row.cells) {
+    const FamilySchema* const family = schema.family(cell.family);
+    const bool is_added = aggregate_values == AggregateValues::kAdded && family != nullptr &&
+                          family->value_type != ValueType::kBytes;
+    if (!is_added) cells.push_back(&cell);
+  }
   const auto by_place = [&](const ImportCell* a, const ImportCell* b) {
     return place(*a) < place(*b);
   };
@@ -401,7 +408,7 @@ absl::Status CheckRow(const Schema& schema, AggregateValues aggregate_values,
     return internal::InvalidArgument("{} cells in one row; at most {} are allowed in one write",
                                      row.cells.size(), limits.mutations);
   }
-  if (aggregate_values != AggregateValues::kAdded) STELE_RETURN_IF_ERROR(CheckCellsDiffer(row));
+  STELE_RETURN_IF_ERROR(CheckCellsDiffer(schema, aggregate_values, row));
   for (const ImportCell& cell : row.cells) {
     const FamilySchema* const family = schema.family(cell.family);
     if (family == nullptr)

@@ -286,6 +286,7 @@ absl::Status ReadEnvironment(const Environment& environment, std::span<const std
                              Flags* flags) {
   for (const FlagSpec& flag : kFlags) {
     const bool is_given = std::any_of(args.begin(), args.end(), [&flag](const std::string& arg) {
+      if (!arg.starts_with('-')) return false;  // the value of a flag
       std::string_view name = arg;
       name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
       return name.substr(0, name.find('=')) == flag.name;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
 
 #include "base/status.h"
 
@@ -55,7 +54,8 @@ std::optional<Unscaled> UnscaledOf(std::string_view text) {
     if (digits.starts_with('+')) digits.remove_prefix(1);
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
-    if (error != std::errc() || std::abs(exponent) > kExponentMax) return std::nullopt;
+    if (error != std::errc() || exponent < -kExponentMax || exponent > kExponentMax)
+      return std::nullopt;
   }
   const size_t point = mantissa.find('.');
   number.digits.assign(mantissa.substr(0, point));

@@ -63,7 +63,7 @@ absl::StatusOr<bool> DelimitedRecords::Read() {
   status_ = absl::OkStatus();
   if (line.is_too_long) {
     // The record may go on in the next line, in quotes. It must not become a record then.
-    if (delimiter_ == ',' && text_.find('"') != std::string_view::npos) return TooLong();
+    if (delimiter_ == ',') return TooLong();
     status_ = InvalidArgument("the record has more than {} bytes", kTextRecordBytesMax);
     return true;
   }

@@ -38,7 +38,8 @@ TEST(JavaTextTest, NumbersAreLongsOrBigDecimals) {
   }
   for (const char* const failing :
        {"1E3", "9223372036854775808", "-9223372036854775809", "1e-2", "0.0E-9223372036854775807",
-        "0.0E99999999999", "0.0E99999999999999999999", "0.0E-2147483647"})
+        "0.0E-9223372036854775808", "0.0E99999999999", "0.0E99999999999999999999",
+        "0.0E-2147483647"})
     EXPECT_FALSE(ToJavaNumber(failing).has_value()) << failing;
 }
 

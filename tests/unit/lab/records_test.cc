@@ -69,7 +69,8 @@ TEST_F(RecordsTest, NoLineOfARecordThatIsTooLongIsARecord) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].substr(0, 8), "line 2: ");
   EXPECT_NE(found[0].find("is a closing quote missing"), std::string::npos) << found[0];
-  const Found one_line = Csv("a,b,c\n\"" + std::string(kTextRecordBytesMax, 'x') + "\n1,2,3\n");
+  const Found one_line = Csv("a,b,c\n" + std::string(100, 'y') + ",\"" +
+                             std::string(kTextRecordBytesMax, 'x') + "\n1,2,3\n");
   ASSERT_EQ(one_line.size(), 1u);
   EXPECT_NE(one_line[0].find("is a closing quote missing"), std::string::npos) << one_line[0];
 }
