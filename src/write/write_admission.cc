@@ -165,6 +165,8 @@ absl::Status WriteAdmission::AwaitMemory(uint64_t bytes, const WriteOptions& wri
   if (has_room()) return absl::OkStatus();
   // A flush of any table frees memory, but only frozen memtables are flushed. The commit leader
   // froze them by the memory that the database had then. It has less once other databases share it.
+  // Pinned memtables that cannot be spilled have at most a quarter (PinnedViews::ChargedBytes), so
+  // there is room afterwards.
   STELE_RETURN_IF_ERROR(FreezeLargest(WriteMemoryBytes() / 2));
   return AwaitBackground(write, has_room);
 }

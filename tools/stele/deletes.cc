@@ -47,10 +47,10 @@ absl::Status RunDropRowRange(Session& session, const std::vector<std::string>& a
   // An empty bound is unbounded, and may be an unset variable of a shell.
   for (const auto& [name, value] : values) {
     if (!value.empty()) continue;
-    return UsageError(
-        fmt::format("droprowrange: {}= is empty, which would mean every row: leave it out, or use "
-                    "deleteallrows TABLE",
-                    name));
+    return UsageError(fmt::format(
+        "droprowrange: {}= is empty, which would mean no bound: leave it out; deleteallrows TABLE "
+        "deletes all rows",
+        name));
   }
   STELE_ASSIGN_OR_RETURN(const RowRange range, ParseRange(values));
   auto table = session.OpenTable(Session::Access::kWrite, args[0]);

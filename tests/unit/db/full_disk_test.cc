@@ -170,15 +170,27 @@ TEST_F(FullDiskTest, AfterAKillUnderAQuotaItOpensAndRowsCanBeDeletedAndDropped) 
   EXPECT_FALSE(table.Exists("row0000").value_or(true));
 }
 
-// The quota is used up while the database is open, and it has its reserve.
+// The quota is used up while the database is open, and it has its reserve. The log finds out first,
+// because the memtable is far from full.
 TEST_F(FullDiskTest, UnderAQuotaARowCanBeDeleted) {
-  MakeDatabase();
+  EngineOptions options = SmallEngineOptions(files_.get());
+  options.sizes = SizesFor(uint64_t{64} << 20);
+  options.sizes.segment_bytes = options.sizes.first_segment_bytes = uint64_t{64} << 10;
+  options.sizes.reserve_bytes = uint64_t{1} << 20;
+  auto local = OpenDatabase("/db", std::move(options));
+  ASSERT_TRUE(local.ok()) << local.status();
+  local_ = *local;
+  database_ = Access::Make<Database>(local_);
+  Table table = Create("t");
+  ASSERT_EQ(table.Apply(SetRow(1)), absl::OkStatus());
+  ASSERT_EQ(Settle(), absl::OkStatus());
+  ASSERT_EQ(ReserveBytes(), uint64_t{1} << 20);
   files_->SetQuota(files_->used_bytes());
-  Table table = Find("t");
   int row = 200;
   absl::Status refused;
   for (; row < 2000 && refused.ok(); ++row) refused = table.Apply(SetRow(row));
   EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_EQ(database_.Stats().since_open.flushes, 0u);
   // More than the rest of the log's segment takes.
   for (int deleted = 0; deleted < 500; ++deleted) {
     ASSERT_EQ(table.Apply(RowMutation(fmt::format("row{:04}", deleted)).DeleteFromRow()),
