@@ -160,9 +160,10 @@ struct WriteOptions {
   std::string idempotency_token = {};
 
   // Ends the write with Cancelled if a stop is requested before the commit. The token is checked
-  // while the write reads a row, and while it waits: for the write throttle, another large write, a
-  // conditional write of its row, or the install of a bulk load or a DropRowRange. If memory is
-  // full, the check may wait for the end of a flush. A cancelled write or BulkApply entry has no
+  // while the write reads a row, and while it waits: for the write throttle, the commits before its
+  // own, another large write, a conditional write of its row, or the install of a bulk load or a
+  // DropRowRange. If memory is full, the check may wait for the end of a flush. Once its commit has
+  // begun, the write returns the result of the commit. A cancelled write or BulkApply entry has no
   // effect, except that a remote database may have applied it. Default: never.
   std::stop_token stop = {};
 

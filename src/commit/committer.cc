@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <stop_token>
 #include <utility>
 
 #include "base/status.h"
@@ -21,6 +22,8 @@ constexpr size_t kScannedBytesMax = size_t{64} << 10;
 
 // A writer polls this long for its turn. Several small commits without a sync take less.
 constexpr std::chrono::microseconds kPolledTime{50};
+// The longest sleep of a writer with a deadline, so that no sum of times overflows.
+constexpr std::chrono::hours kSleepMax{1};
 
 // The rows that the batches of a group write.
 class GroupRows {
@@ -60,7 +63,8 @@ struct Committer::Waiter {
   const std::function<absl::Status()>* section = nullptr;
   absl::Status status;
   bool done = false;
-  Turn turn;  // given when done, or when it is at the head of the queue
+  bool is_taken = false;  // it is in a leader's group; guarded by mutex_
+  Turn turn;              // given when done, or when it is at the head of the queue
 
   // A write that is not synced. It takes a few microseconds.
   bool is_short() const { return section == nullptr && !request.sync; }
@@ -83,8 +87,9 @@ bool Committer::IsInSection() const {
   return section_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
 }
 
-absl::Status Committer::RunExclusive(const std::function<absl::Status()>& section) {
-  Waiter waiter{.section = &section};
+absl::Status Committer::RunExclusive(const std::function<absl::Status()>& section,
+                                     const WaitLimits& limits) {
+  Waiter waiter{.request = {.limits = limits}, .section = &section};
   Enqueue(&waiter);
   return waiter.status;
 }
@@ -119,8 +124,31 @@ void Committer::Enqueue(Waiter* waiter) {
 
 void Committer::AwaitTurn(Waiter* waiter, bool polls) {
   if (polls && waiter->turn.PollFor(kPolledTime)) return;
+  if (waiter->request.limits.are_possible()) return SleepWithLimits(waiter);
   MutexLock lock(mutex_);
   waiter->turn.Sleep(mutex_);
+}
+
+void Committer::SleepWithLimits(Waiter* waiter) {
+  const WaitLimits& limits = waiter->request.limits;
+  // Made and destroyed without the mutex: the callback takes it. After its destructor no thread
+  // uses the waiter.
+  const std::stop_callback on_stop(limits.stop, [this, waiter] {
+    MutexLock lock(mutex_);
+    waiter->turn.Wake();
+  });
+  MutexLock lock(mutex_);
+  while (!waiter->is_taken && !waiter->turn.is_given()) {
+    waiter->status = limits.Check();
+    if (!waiter->status.ok()) {
+      // It is not the head of the queue, which has its turn. So no other waiter needs a turn now.
+      queue_.erase(std::find(queue_.begin(), queue_.end(), waiter));
+      waiter->done = true;
+      return;
+    }
+    waiter->turn.SleepAtMost(mutex_, limits.TimeLeft(kSleepMax));
+  }
+  waiter->turn.Sleep(mutex_);  // its result is known soon
 }
 
 absl::Status Committer::PauseWrites(uint32_t table_id,
@@ -195,6 +223,7 @@ std::vector<Committer::Waiter*> Committer::TakeGroup(Waiter* leader) {
                              rows.WritesNoneOf(waiter->request.conditions, group.size(), batch_of));
     bytes += waiter->request.batch.size();
     if (!joins || (bytes > kGroupBytesMax && waiter != leader)) break;
+    waiter->is_taken = true;
     group.push_back(waiter);
   }
   return group;

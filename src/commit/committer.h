@@ -13,6 +13,8 @@
 // Refusal:   a batch that a later schema change concerns (commit/table_changes.h), or whose
 //            condition no longer holds, is refused with Aborted before it is logged. Its writer
 //            builds it again (engine rules 5 and 6).
+// Stop:      a stop token or a deadline takes a writer out of the queue, and it has no effect. A
+//            writer that is in a leader's group, or has its turn, waits for its result.
 // Errors:    a failed append refuses the group and has no effect, also for a later recovery. An
 //            append that the log could not undo, a failed sync, or refused memory while applying
 //            poisons the database: it acknowledges no more writes (engine rule 20).
@@ -35,6 +37,7 @@
 #include "commit/row_watches.h"
 #include "commit/table_changes.h"
 #include "commit/table_pauses.h"
+#include "commit/wait_limits.h"
 #include "state/database_clock.h"
 #include "state/engine_state.h"
 #include "wal/commit_log.h"
@@ -58,6 +61,7 @@ struct CommitRequest {
   std::optional<RowCondition> token;  // for the token's row, which `batch` writes
   size_t token_stamp = 0;             // the position of its timestamp (SetBatchClock)
   uint64_t* committed = nullptr;      // if not null, receives the sequence of the commit
+  WaitLimits limits = {};             // they end the wait in the queue
 };
 
 class Committer {
@@ -73,12 +77,15 @@ class Committer {
 
   // Returns Aborted if the batch is stale: the caller must build it again. If a pause refused it
   // (TablesOfPausedWrite), the caller first waits for the end of the pause. Other errors are the
-  // result of the write. Inside an exclusive section it commits at once.
+  // result of the write. Inside an exclusive section it commits at once. Returns Cancelled or
+  // DeadlineExceeded if the request's limits ended its wait in the queue.
   absl::Status Commit(CommitRequest request);
   // Runs `section` like a commit: no other write runs concurrently, and all writes queued before it
   // are done. The section may commit. It must not run another section, and must not take a row
-  // latch, since the holder of a latch may be waiting behind it.
-  absl::Status RunExclusive(const std::function<absl::Status()>& section);
+  // latch, since the holder of a latch may be waiting behind it. Returns Cancelled or
+  // DeadlineExceeded if `limits` ended the wait in the queue. Then the section did not run.
+  absl::Status RunExclusive(const std::function<absl::Status()>& section,
+                            const WaitLimits& limits = {});
   // Runs `section` like RunExclusive if nothing is queued and the database is open. Returns true if
   // it ran and returned OK. Never waits, so a thread that writers wait for may call it.
   bool RunExclusiveIfIdle(const std::function<absl::Status()>& section);
@@ -131,6 +138,8 @@ class Committer {
   void Enqueue(Waiter* waiter);
   // `polls`: polls a while before it sleeps.
   void AwaitTurn(Waiter* waiter, bool polls);
+  // For a waiter with limits, which may take it out of the queue. It is done then.
+  void SleepWithLimits(Waiter* waiter);
   void Lead(Waiter* leader);
   std::vector<Waiter*> TakeGroup(Waiter* leader);
   void CommitGroup(const std::vector<Waiter*>& group);

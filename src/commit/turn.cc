@@ -36,6 +36,11 @@ void Turn::Sleep(Mutex& mutex) {
   while (!given_.load(std::memory_order_relaxed)) woken_.Wait(mutex);
 }
 
+void Turn::SleepAtMost(Mutex& mutex, std::chrono::nanoseconds time) {
+  sleeps_ = true;
+  if (!is_given()) woken_.WaitFor(mutex, time);
+}
+
 void Turn::Give() {
   if (sleeps_) {
     given_.store(true, std::memory_order_relaxed);

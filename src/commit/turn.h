@@ -7,7 +7,7 @@
 //            can run.
 // Lifetime:  the store in Give is the last access to a turn whose waiter polls. So the waiter may
 //            free the turn as soon as PollFor returns true.
-// Threads:   one waiter, and one call of Give. A mutex of the caller guards Sleep and Give.
+// Threads:   one waiter, and one call of Give. A mutex of the caller guards all calls but PollFor.
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,15 @@ class Turn {
   bool PollFor(std::chrono::nanoseconds time) const;
   // Sleeps until the turn is given. `mutex` is held before and after.
   void Sleep(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  // Like Sleep, but may return without the turn: after `time`, after Wake, or for no reason.
+  void SleepAtMost(Mutex& mutex, std::chrono::nanoseconds time)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   // Ends the waiter's wait. The mutex of Sleep must be held.
   void Give();
+  // Ends a SleepAtMost without the turn. The mutex of Sleep must be held.
+  void Wake() { woken_.Signal(); }
+  // With the mutex of Sleep.
+  bool is_given() const { return given_.load(std::memory_order_relaxed); }
 
  private:
   std::atomic<bool> given_{false};

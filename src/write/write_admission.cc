@@ -44,12 +44,11 @@ absl::Status AwaitEndOfPauses(TablePauses::Claim* claim, const WriteOptions& opt
 }  // namespace
 
 absl::Status CheckAwaited(const WriteOptions& options) {
-  if (options.stop.stop_requested())
-    return Cancelled("the write was stopped by its stop token before it was committed");
-  if (options.deadline.has_value() && std::chrono::steady_clock::now() >= *options.deadline) {
-    return DeadlineExceeded("the write was not committed before its deadline");
-  }
-  return absl::OkStatus();
+  return MayStop(options) ? LimitsOf(options).Check() : absl::OkStatus();
+}
+
+WaitLimits LimitsOf(const WriteOptions& options) {
+  return {.stop = options.stop, .deadline = options.deadline};
 }
 
 absl::Status AsFinal(absl::Status status) {
@@ -167,7 +166,7 @@ absl::Status WriteAdmission::AwaitMemory(uint64_t bytes, const WriteOptions& wri
   // froze them by the memory that the database had then. It has less once other databases share it.
   // Pinned memtables that cannot be spilled have at most a quarter (PinnedViews::ChargedBytes), so
   // there is room afterwards.
-  STELE_RETURN_IF_ERROR(FreezeLargest(WriteMemoryBytes() / 2));
+  STELE_RETURN_IF_ERROR(FreezeLargest(WriteMemoryBytes() / 2, write));
   return AwaitBackground(write, has_room);
 }
 
@@ -181,18 +180,19 @@ absl::Status WriteAdmission::AwaitBackground(const WriteOptions& write,
 
 // Waits until only active memtables are in memory, which are empty or have later commits.
 absl::Status WriteAdmission::DrainMemtables(const WriteOptions& options) {
-  STELE_RETURN_IF_ERROR(FreezeLargest(0));
+  STELE_RETURN_IF_ERROR(FreezeLargest(0, options));
   return AwaitBackground(options, [this] {
     parts_.state->mutex().AssertHeld();
     return parts_.state->IsDrainedLocked();
   });
 }
 
-absl::Status WriteAdmission::FreezeLargest(uint64_t active_bytes_max) {
-  return parts_.committer->RunExclusive([&] {
+absl::Status WriteAdmission::FreezeLargest(uint64_t active_bytes_max, const WriteOptions& options) {
+  const auto freeze = [&] {
     parts_.state->FreezeLargest(active_bytes_max);
     return absl::OkStatus();
-  });
+  };
+  return parts_.committer->RunExclusive(freeze, LimitsOf(options));
 }
 
 }  // namespace stele::internal

@@ -20,6 +20,7 @@
 #include "base/memory_tracker.h"
 #include "commit/committer.h"
 #include "commit/installer.h"
+#include "commit/wait_limits.h"
 #include "state/engine_options.h"
 #include "state/engine_state.h"
 #include "state/write_gate.h"
@@ -38,6 +39,8 @@ enum class AttemptMode { kOptimistic, kExclusive };
 
 // Returns Cancelled or DeadlineExceeded if no caller waits for the write any more.
 absl::Status CheckAwaited(const WriteOptions& options);
+// The stop token and the deadline of the write, for waits in lower layers.
+WaitLimits LimitsOf(const WriteOptions& options);
 // Returns CheckAwaited as a function; null if it cannot fail. `options` must outlive it.
 std::function<absl::Status()> AwaitedCheckOf(const WriteOptions& options);
 
@@ -106,7 +109,7 @@ class WriteAdmission {
   absl::Status AwaitBackground(const WriteOptions& write, const std::function<bool()>& done);
   absl::Status DrainMemtables(const WriteOptions& options);
   // Between two commits: see EngineState::FreezeLargest.
-  absl::Status FreezeLargest(uint64_t active_bytes_max);
+  absl::Status FreezeLargest(uint64_t active_bytes_max, const WriteOptions& options);
   bool MadeRoomFor(const absl::Status& refused, const WriteGate::FreesSpace& frees_space);
   bool FlushedForRoom(const absl::Status& refused, const WriteOptions& options);
 

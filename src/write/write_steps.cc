@@ -58,11 +58,17 @@ WriteContext WriteSteps::TakeContext(int64_t now) const {
 
 absl::Status WriteSteps::SyncIfRequested(const WriteOptions& options) const {
   if (!IsSynced(options)) return absl::OkStatus();
-  return parts_.committer->RunExclusive([this] {
+  const auto sync = [this] {
     const absl::Status status = parts_.log->Sync();
     if (!status.ok()) parts_.committer->Poison(status);
     return status;
-  });
+  };
+  const absl::Status status = parts_.committer->RunExclusive(sync, LimitsOf(options));
+  if (absl::IsCancelled(status))
+    return Cancelled("the repeated write was stopped by its stop token before it was synced");
+  if (absl::IsDeadlineExceeded(status))
+    return DeadlineExceeded("the repeated write was not synced before its deadline");
+  return status;
 }
 
 absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id) {
@@ -76,10 +82,11 @@ absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id)
                         .family_schemas = definition.family_schemas};
 }
 
-absl::Status WriteSteps::RunPart(AttemptMode mode, absl::FunctionRef<absl::Status()> part) const {
+absl::Status WriteSteps::RunPart(AttemptMode mode, const WriteOptions& options,
+                                 absl::FunctionRef<absl::Status()> part) const {
   if (mode == AttemptMode::kOptimistic) return part();
   EventCounts::Add(parts_.state->event_counts().exclusive_attempts);
-  return parts_.committer->RunExclusive(part);
+  return parts_.committer->RunExclusive(part, LimitsOf(options));
 }
 
 absl::StatusOr<RowLatches::Guard> WriteSteps::LatchRows(
@@ -121,7 +128,8 @@ absl::Status WriteSteps::CommitBatch(BatchWriter* writer, WriteContext context,
                         .conditions = std::move(conditions),
                         .token = std::move(context.token),
                         .token_stamp = token_stamp,
-                        .committed = context.committed};
+                        .committed = context.committed,
+                        .limits = LimitsOf(options)};
   return parts_.committer->Commit(std::move(request));
 }
 

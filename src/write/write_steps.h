@@ -86,12 +86,15 @@ class WriteSteps {
     return options.durability.value_or(durability_) == Durability::kDisk;
   }
   // Makes a write that was repeated with its token as durable as `options` request. The first write
-  // may have requested less.
+  // may have requested less. Returns Cancelled or DeadlineExceeded if the repeat was stopped while
+  // it waited for the sync.
   absl::Status SyncIfRequested(const WriteOptions& options) const;
 
   // Runs the part of an attempt that reads the write's dependencies and commits; in exclusive mode,
-  // as an exclusive section. An attempt calls this at most once.
-  absl::Status RunPart(AttemptMode mode, absl::FunctionRef<absl::Status()> part) const;
+  // as an exclusive section. An attempt calls this at most once. Returns Cancelled or
+  // DeadlineExceeded if the write was stopped while it waited for the section.
+  absl::Status RunPart(AttemptMode mode, const WriteOptions& options,
+                       absl::FunctionRef<absl::Status()> part) const;
   // Takes the latches of the rows, in optimistic mode. An exclusive attempt needs none, and must
   // not wait for one. Returns Cancelled or DeadlineExceeded if the write was stopped while it
   // waited.

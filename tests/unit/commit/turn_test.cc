@@ -47,6 +47,31 @@ TEST(Turn, ASleeperIsWoken) {
   giver->join();
 }
 
+TEST(Turn, AWakenedSleeperHasNoTurn) {
+  Mutex mutex;
+  Turn turn;
+  std::optional<std::thread> waker;
+  bool is_woken = false;
+  {
+    MutexLock lock(mutex);
+    waker.emplace([&] {
+      MutexLock lock(mutex);
+      is_woken = true;
+      turn.Wake();
+    });
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (!is_woken) turn.SleepAtMost(mutex, kForever);
+    EXPECT_LT(std::chrono::steady_clock::now(), end) << "only the time ended its sleep";
+    EXPECT_FALSE(turn.is_given());
+    turn.SleepAtMost(mutex, std::chrono::nanoseconds(1));  // returns without the turn
+    EXPECT_FALSE(turn.is_given());
+    turn.Give();
+    turn.SleepAtMost(mutex, kForever);  // returns at once
+    EXPECT_TRUE(turn.is_given());
+  }
+  waker->join();
+}
+
 // The waiter frees the turn at once. The thread sanitizer reports an access of the giver after its
 // store.
 TEST(Turn, AWaiterThatPollsMayFreeItsTurn) {
