@@ -162,9 +162,9 @@ struct WriteOptions {
   // Ends the write with Cancelled if a stop is requested before the commit. The token is checked
   // while the write reads a row, and while it waits: for the write throttle, the commits before its
   // own, another large write, a conditional write of its row, or the install of a bulk load or a
-  // DropRowRange. If memory is full, the check may wait for the end of a flush. Once its commit has
-  // begun, the write returns the result of the commit. A cancelled write or BulkApply entry has no
-  // effect, except that a remote database may have applied it. Default: never.
+  // DropRowRange. Once its commit has begun, the write returns the result of the commit. A
+  // cancelled write or BulkApply entry has no effect, except that a remote database may have
+  // applied it. Default: never.
   std::stop_token stop = {};
 
   // Like `stop`, but with DeadlineExceeded after this time. Not set: never.
@@ -262,8 +262,9 @@ struct CheckpointOptions {
 
 // Options of Table::Compact.
 struct CompactOptions {
-  // Ends the compaction with Cancelled when stop is requested. Parts of the range that were
-  // compacted before stay compacted. Default: never.
+  // Ends the compaction with Cancelled when stop is requested, also while it waits for its flush or
+  // for another job of the tablet. That job continues. Parts of the range that were compacted
+  // before stay compacted. Default: never.
   std::stop_token stop = {};
 };
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -132,10 +133,12 @@ void NoteEffects(const FamilyEffects& effects, uint32_t table_id, TableChanges* 
 
 // Waits for a table's memtables to be flushed. Failures of other background jobs do not end the
 // wait.
-absl::Status AwaitFlush(const Parts& parts, uint32_t table_id, const std::function<bool()>& done) {
-  return parts.scheduler->WaitUntil(done, [table_id](const JobSubject& subject) {
+absl::Status AwaitFlush(const Parts& parts, uint32_t table_id, const std::function<bool()>& done,
+                        const WaitLimits& limits = {}) {
+  const auto concerns = [table_id](const JobSubject& subject) {
     return subject == JobSubject{.kind = JobSubject::Kind::kFlush, .table_id = table_id};
-  });
+  };
+  return parts.scheduler->WaitUntil(done, concerns, limits);
 }
 
 absl::Status AwaitEmptyMemory(const Parts& parts, uint32_t table_id) {
@@ -175,19 +178,22 @@ absl::Status AwaitFlushOfRows(const Parts& parts, uint32_t table_id, const KeyRa
   });
 }
 
-// Waits until everything that the table's memtables have now is in files.
-absl::Status FlushPresent(const Parts& parts, uint32_t table_id) {
-  STELE_RETURN_IF_ERROR(parts.committer->RunExclusive([&]() -> absl::Status {
+// Waits until everything that the table's memtables have now is in files. The flush continues after
+// `limits` ended the wait.
+absl::Status FlushPresent(const Parts& parts, uint32_t table_id, const WaitLimits& limits = {}) {
+  const auto freeze = [&]() -> absl::Status {
     if (parts.state->view()->Find(table_id) == nullptr) return NotFound("the table was deleted");
     parts.state->Freeze(table_id);
     return absl::OkStatus();
-  }));
+  };
+  STELE_RETURN_IF_ERROR(parts.committer->RunExclusive(freeze, limits));
   const uint64_t through = parts.state->published_sequence();
-  return AwaitFlush(parts, table_id, [&state = *parts.state, table_id, through] {
+  const auto is_flushed = [&state = *parts.state, table_id, through] {
     state.mutex().AssertHeld();
     const std::deque<FrozenMemtable>& frozen = state.FrozenLocked(table_id);
     return frozen.empty() || frozen.front().memtable->first_sequence() > through;
-  });
+  };
+  return AwaitFlush(parts, table_id, is_flushed, limits);
 }
 
 // Informs the committer that rows changed without a commit, so that a conditional write that read
@@ -218,9 +224,10 @@ absl::Status InstallDuringPause(const Parts& parts, uint32_t table_id, const Key
 
 // Compacts the tablet that contains the row, and returns its range.
 absl::StatusOr<KeyRange> CompactTablet(const Parts& parts, uint32_t table_id,
-                                       const std::string& row_key, std::atomic<bool>* stop) {
+                                       const std::string& row_key, std::atomic<bool>* stop,
+                                       const WaitLimits& limits) {
   STELE_ASSIGN_OR_RETURN(const KeyRange range,
-                         parts.scheduler->ClaimTablet(table_id, row_key, stop));
+                         parts.scheduler->ClaimTablet(table_id, row_key, stop, limits));
   absl::Status status;
   do {
     const TimedView taken = TakeTimedView(*parts.state, parts.clock, table_id);
@@ -425,19 +432,26 @@ absl::Status TableAdmin::FlushTable(uint32_t table_id) const {
 
 absl::Status TableAdmin::CompactTable(uint32_t table_id, const KeyRange& range,
                                       const CompactOptions& options) const {
-  STELE_RETURN_IF_ERROR(FlushTable(table_id));
+  STELE_RETURN_IF_ERROR(parts_.open->CheckChangeable());
+  const auto stopped = [this]() -> absl::Status {
+    STELE_RETURN_IF_ERROR(parts_.open->CheckOpen());  // stopped by Close, not by the caller
+    return Cancelled(
+        "the compaction was stopped by its stop token; tablets finished before stay compacted");
+  };
+  const WaitLimits limits{.stop = options.stop};
+  const absl::Status flushed = FlushPresent(parts_, table_id, limits);
+  if (absl::IsCancelled(flushed)) return stopped();
+  STELE_RETURN_IF_ERROR(flushed);
   std::atomic<bool> stop{false};
   const std::stop_callback on_stop(options.stop,
                                    [&stop] { stop.store(true, std::memory_order_release); });
   // Goes by rows and not by tablets, since tablets may split and merge meanwhile.
   KeyRange rest = range;
   while (!rest.IsEmpty()) {
-    if (options.stop.stop_requested())
-      return Cancelled(
-          "the compaction was stopped by its stop token; tablets finished before stay compacted");
-    const absl::StatusOr<KeyRange> compacted = CompactTablet(parts_, table_id, rest.start, &stop);
-    // Stopped by Close, not by the caller.
-    if (absl::IsCancelled(compacted.status())) STELE_RETURN_IF_ERROR(parts_.open->CheckOpen());
+    if (options.stop.stop_requested()) return stopped();
+    const absl::StatusOr<KeyRange> compacted =
+        CompactTablet(parts_, table_id, rest.start, &stop, limits);
+    if (absl::IsCancelled(compacted.status())) return stopped();
     STELE_RETURN_IF_ERROR(compacted.status());
     if (compacted->unbounded_end) break;
     rest.start = compacted->end;

@@ -36,6 +36,7 @@
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
 #include "commit/committer.h"
+#include "commit/wait_limits.h"
 #include "compaction/due_changes.h"
 #include "compaction/picker.h"
 #include "io/space_reserve.h"
@@ -79,17 +80,19 @@ class JobScheduler final : public BackgroundWork {
 
   // Waits until `done` returns true (called with the state's mutex held). Returns the error of a
   // job that fails meanwhile and that `concerns` selects (also called with the mutex held). Returns
-  // FailedPrecondition if stopped or poisoned.
-  absl::Status WaitUntil(const std::function<bool()>& done, const JobFailures::Concerns& concerns);
-  absl::Status WaitForMemory(const std::function<bool()>& done) override;
+  // FailedPrecondition if stopped or poisoned, and Cancelled or DeadlineExceeded at the limits.
+  absl::Status WaitUntil(const std::function<bool()>& done, const JobFailures::Concerns& concerns,
+                         const WaitLimits& limits = {});
+  absl::Status WaitForMemory(const std::function<bool()>& done, const WaitLimits& limits) override;
   absl::Status StepWhile(const std::function<bool()>& wanted) override;
   // Waits until no job is due or running and no thread holds a view. Every failure ends the wait.
   absl::Status WaitForIdle();
   // Waits until no job runs on the tablet that contains the row, reserves it for a compaction by
   // the caller, and returns its range. The range does not change until ReleaseTablet. Stop() sets
-  // `stop` and waits for ReleaseTablet. NotFound: the table was deleted.
+  // `stop` and waits for ReleaseTablet. NotFound: the table was deleted. Cancelled or
+  // DeadlineExceeded: `limits` ended the wait, and nothing is reserved.
   absl::StatusOr<KeyRange> ClaimTablet(uint32_t table_id, std::string_view row_key,
-                                       std::atomic<bool>* stop);
+                                       std::atomic<bool>* stop, const WaitLimits& limits = {});
   void ReleaseTablet(const TabletName& tablet, std::atomic<bool>* stop);
 
   // The last failure that is not over, or the reason why a compaction waits for disk space.
@@ -156,7 +159,7 @@ class JobScheduler final : public BackgroundWork {
   uint64_t FailureCount() const;
   // Like WaitUntil, for failures with numbers above `failure_count`.
   absl::Status WaitSince(uint64_t failure_count, const std::function<bool()>& done,
-                         const JobFailures::Concerns& concerns);
+                         const JobFailures::Concerns& concerns, const WaitLimits& limits);
   // Without threads there is no backoff: each call of Step retries.
   JobFailures::TimePoint BackoffNow() const;
 

@@ -1,4 +1,5 @@
 // Waiting for background work, and reserving tablets for compactions run by callers.
+#include <stop_token>
 #include <utility>
 
 #include "base/status.h"
@@ -18,12 +19,16 @@ bool FreesMemory(const JobSubject& subject) {
 }  // namespace
 
 absl::Status JobScheduler::WaitUntil(const std::function<bool()>& done,
-                                     const JobFailures::Concerns& concerns) {
-  return WaitSince(FailureCount(), done, concerns);
+                                     const JobFailures::Concerns& concerns,
+                                     const WaitLimits& limits) {
+  // Made and destroyed without the state's mutex, which the callback takes.
+  const std::stop_callback on_stop(limits.stop, [this] { state_.SignalChange(); });
+  return WaitSince(FailureCount(), done, concerns, limits);
 }
 
-absl::Status JobScheduler::WaitForMemory(const std::function<bool()>& done) {
-  return WaitUntil(done, FreesMemory);
+absl::Status JobScheduler::WaitForMemory(const std::function<bool()>& done,
+                                         const WaitLimits& limits) {
+  return WaitUntil(done, FreesMemory, limits);
 }
 
 absl::Status JobScheduler::StepWhile(const std::function<bool()>& wanted) {
@@ -41,17 +46,19 @@ uint64_t JobScheduler::FailureCount() const {
 }
 
 absl::Status JobScheduler::WaitSince(uint64_t failure_count, const std::function<bool()>& done,
-                                     const JobFailures::Concerns& concerns) {
+                                     const JobFailures::Concerns& concerns,
+                                     const WaitLimits& limits) {
   MutexLock lock(state_.mutex());
   bool wake_threads = true;
   while (!done()) {
     if (stop_.load(std::memory_order_acquire)) return FailedPrecondition("the database was closed");
     STELE_RETURN_IF_ERROR(parts_.committer->poison());
     STELE_RETURN_IF_ERROR(state_.failures().Since(failure_count, concerns));
+    STELE_RETURN_IF_ERROR(limits.Check());
     if (thread_count_ > 0) {
       // Work that becomes due by time wakes no thread, so wake them once.
       if (std::exchange(wake_threads, false)) state_.SignalChangeLocked();
-      wake_threads = !state_.WaitForChangeLocked(kTimedWait);
+      wake_threads = !state_.WaitForChangeLocked(limits.TimeLeft(kTimedWait));
       continue;
     }
     state_.mutex().Unlock();
@@ -88,7 +95,7 @@ absl::Status JobScheduler::WaitForIdle() {
       return QuietLocked() &&
              (!IsCurrentLocked(Lane::kAll, busy) || std::chrono::steady_clock::now() >= look_again);
     };
-    STELE_RETURN_IF_ERROR(WaitSince(failure_count, done, all));
+    STELE_RETURN_IF_ERROR(WaitSince(failure_count, done, all, {}));
     PickState pick_state;
     {
       MutexLock lock(state_.mutex());
@@ -110,7 +117,8 @@ absl::Status JobScheduler::WaitForIdle() {
 }
 
 absl::StatusOr<KeyRange> JobScheduler::ClaimTablet(uint32_t table_id, std::string_view row_key,
-                                                   std::atomic<bool>* stop) {
+                                                   std::atomic<bool>* stop,
+                                                   const WaitLimits& limits) {
   std::optional<KeyRange> range;
   const auto claim = [&] {
     state_.mutex().AssertHeld();
@@ -125,7 +133,8 @@ absl::StatusOr<KeyRange> JobScheduler::ClaimTablet(uint32_t table_id, std::strin
     return true;
   };
   // A job that fails releases the tablet, too.
-  STELE_RETURN_IF_ERROR(WaitUntil(claim, [](const JobSubject&) { return false; }));
+  STELE_RETURN_IF_ERROR(WaitUntil(
+      claim, [](const JobSubject&) { return false; }, limits));
   if (!range) return NotFound("the table was deleted");
   return *std::move(range);
 }

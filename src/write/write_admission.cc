@@ -167,24 +167,17 @@ absl::Status WriteAdmission::AwaitMemory(uint64_t bytes, const WriteOptions& wri
   // Pinned memtables that cannot be spilled have at most a quarter (PinnedViews::ChargedBytes), so
   // there is room afterwards.
   STELE_RETURN_IF_ERROR(FreezeLargest(WriteMemoryBytes() / 2, write));
-  return AwaitBackground(write, has_room);
-}
-
-absl::Status WriteAdmission::AwaitBackground(const WriteOptions& write,
-                                             const std::function<bool()>& done) {
-  bool is_done = false;
-  STELE_RETURN_IF_ERROR(parts_.background->WaitForMemory(
-      [&] { return (is_done = done()) || !CheckAwaited(write).ok(); }));
-  return is_done ? absl::OkStatus() : CheckAwaited(write);
+  return parts_.background->WaitForMemory(has_room, LimitsOf(write));
 }
 
 // Waits until only active memtables are in memory, which are empty or have later commits.
 absl::Status WriteAdmission::DrainMemtables(const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(FreezeLargest(0, options));
-  return AwaitBackground(options, [this] {
+  const auto is_drained = [this] {
     parts_.state->mutex().AssertHeld();
     return parts_.state->IsDrainedLocked();
-  });
+  };
+  return parts_.background->WaitForMemory(is_drained, LimitsOf(options));
 }
 
 absl::Status WriteAdmission::FreezeLargest(uint64_t active_bytes_max, const WriteOptions& options) {

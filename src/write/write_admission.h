@@ -56,8 +56,9 @@ class BackgroundWork {
 
   // Waits until `done` returns true because of flushes and spills. `done` is called with the
   // state's mutex held. Fails if a flush or spill fails meanwhile, or the database is closed or
-  // poisoned.
-  virtual absl::Status WaitForMemory(const std::function<bool()>& done) = 0;
+  // poisoned. Returns Cancelled or DeadlineExceeded at the limits.
+  virtual absl::Status WaitForMemory(const std::function<bool()>& done,
+                                     const WaitLimits& limits) = 0;
   // Without threads: runs due jobs on this thread while `wanted` returns true. Stops at the first
   // failure. Fails if a flush or a spill failed.
   virtual absl::Status StepWhile(const std::function<bool()>& wanted) = 0;
@@ -104,9 +105,6 @@ class WriteAdmission {
   absl::Status AwaitDebtTurns(uint64_t bytes, const WriteOptions& write,
                               const WriteGate::FreesSpace& frees_space);
   uint64_t WriteMemoryBytes() const { return parts_.memory->PortionOf(sizes_.write_memory_bytes); }
-  // Waits until `done` returns true because of background work. The write's stop token and deadline
-  // end the wait.
-  absl::Status AwaitBackground(const WriteOptions& write, const std::function<bool()>& done);
   absl::Status DrainMemtables(const WriteOptions& options);
   // Between two commits: see EngineState::FreezeLargest.
   absl::Status FreezeLargest(uint64_t active_bytes_max, const WriteOptions& options);

@@ -648,6 +648,15 @@ plant(
     ("a pause that waits when the database is closed hangs", "  pauses_.Close();\n", ""),
 )
 plant(
+    "commit", ["unit_db --gtest_filter=QueuedWrites*"], "src/commit/committer.cc",
+    ("a write that stopped stays in the queue",
+     "      queue_.erase(std::find(queue_.begin(), queue_.end(), waiter));\n", ""),
+)
+plant(
+    "commit", ["unit_db --gtest_filter=BackgroundWaits*"], "src/jobs/job_waits.cc",
+    ("a Compact that waits for its tablet does not stop", "    STELE_RETURN_IF_ERROR(limits.Check());\n", ""),
+)
+plant(
     "commit", ["unit_commit", "unit_db --gtest_filter=PausedBatches*"], "src/commit/table_pauses.cc",
     ("a write claims only the table that is paused",
      "return is_paused ? RefusedByPause(tables) : absl::OkStatus();",

@@ -9,6 +9,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -148,6 +149,33 @@ TEST_F(BackgroundWaitsTest, ATabletTakenWhileItWasChosenIsLeftAlone) {
   EXPECT_TRUE(engine().scheduler().Step());
   EXPECT_EQ(engine().storage().jobs->counters().compactions.load(), 1u);
   EXPECT_EQ(Discarded(), 0u);
+}
+
+// Regression: such a Compact noticed a stop only once it had the tablet. The stop is requested
+// while it waits: its thread runs the merge of another table meanwhile.
+TEST_F(BackgroundWaitsTest, ACompactThatWaitsForItsTabletStops) {
+  CreateWithDueMerge("other");
+  Table table = Create("t");
+  ASSERT_TRUE(Set(table, "r").ok());
+  ASSERT_TRUE(engine().admin().FlushTable(IdOf("t")).ok());
+  ASSERT_EQ(engine().storage().jobs->counters().compactions.load(), 0u);
+  std::atomic<bool> first{false};
+  ASSERT_TRUE(engine().scheduler().ClaimTablet(IdOf("t"), "", &first).ok());
+  std::stop_source stop;
+  clock_->hook = [&] { stop.request_stop(); };
+  EXPECT_EQ(table.Compact(RowRange::All(), {.stop = stop.get_token()}).code(),
+            absl::StatusCode::kCancelled);
+  clock_->hook = nullptr;
+  EXPECT_EQ(engine().storage().jobs->counters().compactions.load(), 1u) << "it did not wait";
+  std::atomic<bool> second{false};
+  EXPECT_EQ(engine()
+                .scheduler()
+                .ClaimTablet(IdOf("t"), "", &second, {.deadline = std::chrono::steady_clock::now()})
+                .status()
+                .code(),
+            absl::StatusCode::kDeadlineExceeded);
+  engine().scheduler().ReleaseTablet({IdOf("t"), ""}, &first);
+  EXPECT_EQ(table.Compact(), absl::OkStatus());
 }
 
 TEST_F(BackgroundWaitsTest, AStalePickIsMadeAgain) {

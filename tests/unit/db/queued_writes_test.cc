@@ -33,6 +33,7 @@ class QueuedWritesTest : public ::testing::Test {
   void TearDown() override { Release(); }
   void Open(int background_threads = 0) {
     EngineOptions options = SmallEngineOptions(&observed_);
+    options.database.memory_budget_bytes = uint64_t{8} << 20;
     options.background_threads = background_threads;
     database_ = std::make_unique<WorkloadDatabase>(std::move(options), "/db");
     ASSERT_EQ(database_->Open(), absl::OkStatus());
@@ -248,6 +249,21 @@ TEST_F(QueuedWritesTest, AWriteInTheGroupOfALeaderReturnsItsResult) {
   EXPECT_EQ(taken.get(), absl::OkStatus());
   EXPECT_TRUE(stop.stop_requested());
   ExpectRows("leads taken ");
+}
+
+TEST_F(QueuedWritesTest, ACompactThatWaitsForItsTurnStops) {
+  Open();
+  HoldLeader();
+  std::stop_source stop;
+  const auto compact = [this](const WriteOptions& options) {
+    return Table(table_).Compact(RowRange::All(), {.stop = options.stop});
+  };
+  std::future<absl::Status> stopped = Queue(compact, {.stop = stop.get_token()});
+  stop.request_stop();
+  EXPECT_TRUE(IsReady(stopped)) << "it waits for the leader";
+  Release();
+  EXPECT_EQ(stopped.get().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(leader_.get(), absl::OkStatus());
 }
 
 // Writes are stopped while they poll, sleep, get their turn or are committed.
