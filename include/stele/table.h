@@ -196,7 +196,8 @@ class Table {
   // every call on it returns the reason.
   BulkLoad NewBulkLoad();
 
-  // Flushes the table's memtables to SSTables and waits until that is done.
+  // Flushes the table's memtables to SSTables and waits until that is done. While compactions are
+  // behind, for example after thousands of flushes of few rows, it is delayed as writes are.
   [[nodiscard]] absl::Status Flush();
 
   // Flushes the table, then compacts each tablet that overlaps the range into one sorted run.

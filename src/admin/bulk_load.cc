@@ -120,6 +120,7 @@ class Load : public ActiveBulkLoad {
     STELE_RETURN_IF_ERROR(FollowSchema());
     if (row_count_ == 0) return absl::OkStatus();
     STELE_RETURN_IF_ERROR(files_.Finish());
+    if (LoadedBytes() < parts_.small_load_bytes) parts_.await_turn_of_file();
     may_be_referenced_ = true;
     // The files ascend by row.
     const KeyRange rows{files_.files().front().summary.first_row,
@@ -159,9 +160,14 @@ class Load : public ActiveBulkLoad {
     if (std::exchange(has_permit_, false)) parts_.active->ReleasePermit();
   }
 
-  void Count() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  uint64_t LoadedBytes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     uint64_t bytes = 0;
     for (const SstableFile& file : files_.files()) bytes += file.summary.file_bytes;
+    return bytes;
+  }
+
+  void Count() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const uint64_t bytes = LoadedBytes();
     counters_->writes.fetch_add(row_count_, std::memory_order_relaxed);
     parts_.jobs->bulk_loads.fetch_add(1, std::memory_order_relaxed);
     parts_.jobs->bytes_loaded.fetch_add(bytes, std::memory_order_relaxed);

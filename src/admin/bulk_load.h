@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -42,6 +43,9 @@ struct BulkLoadParts {
   WriteGate* gate = nullptr;
   Committer* committer = nullptr;
   ActiveBulkLoads* active = nullptr;
+  // Called before a load of fewer bytes installs its file. Waits while compactions are behind.
+  uint64_t small_load_bytes = 0;
+  std::function<void()> await_turn_of_file = nullptr;
   Events* events = nullptr;
   JobCounters* jobs = nullptr;
 };

@@ -45,8 +45,9 @@ class Installer {
     SstableFiles* files = nullptr;
     DatabaseClock* clock = nullptr;
     const DatabaseDirectory* directory = nullptr;
+    CompactionSizes compaction = {};
   };
-  explicit Installer(Parts parts) : parts_(parts) {}
+  explicit Installer(Parts parts) : parts_(parts), debt_(parts.compaction) {}
 
   // `make` gets the current Version and returns the edit, or an error that is returned without any
   // change. It need not set the clock mark, file numbers or segments.

@@ -61,7 +61,7 @@ void CompactionDebt::CountTable(const TableState& table, const FilesByTablet& un
   TabletBytes& tablets = tables_[table.definition->id];
   tablets.resize(table.tablets.size());
   for (size_t i = 0; i < tablets.size(); ++i) {
-    tablets[i] = CompactionDebtBytes(table, i, parts, unreadable);
+    tablets[i] = CompactionDebtBytes(table, i, parts, unreadable, sizes_);
     bytes_ += tablets[i];
   }
   tablets_counted_ += tablets.size();
@@ -73,7 +73,7 @@ void CompactionDebt::CountTablets(const TableState& table, const Version& versio
   TabletBytes& tablets = tables_[table.definition->id];
   for (size_t i = begin; i < end; ++i) {
     bytes_ -= tablets[i];
-    tablets[i] = CompactionDebtBytes(table, i, parts, unreadable);
+    tablets[i] = CompactionDebtBytes(table, i, parts, unreadable, sizes_);
     bytes_ += tablets[i];
   }
   tablets_counted_ += end - begin;

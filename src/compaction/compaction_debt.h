@@ -18,6 +18,8 @@ namespace stele::internal {
 
 class CompactionDebt {
  public:
+  explicit CompactionDebt(const CompactionSizes& sizes = {}) : sizes_(sizes) {}
+
   // Counts all tablets.
   void Reset(const Version& version, const FilesByTablet& unreadable);
   // `before` must be the version of the previous call, and `after` its result of Apply (edit.h).
@@ -35,6 +37,7 @@ class CompactionDebt {
   void FollowTable(const TableState& before, const TableState& table, const Version& after,
                    const FilesByTablet& unreadable);
 
+  const CompactionSizes sizes_;
   std::map<uint32_t, TabletBytes> tables_;  // by table id
   uint64_t bytes_ = 0;                      // of all tablets
   uint64_t tablets_counted_ = 0;

@@ -144,17 +144,18 @@ uint64_t FragmentDebtBytes(const std::vector<OverlapCluster>& clusters) {
   return bytes;
 }
 
-uint64_t TieredDebtBytes(std::vector<OverlapCluster> clusters) {
-  uint64_t debt_bytes = 0;
+TieredDebt TieredDebtOf(std::vector<OverlapCluster> clusters) {
+  TieredDebt debt;
   while (const std::optional<Tier> tier = FindTier(clusters)) {
     const InputRange inputs = InputRangeOf(clusters, tier->begin, tier->end);
-    debt_bytes += inputs.bytes;
+    debt.bytes += inputs.bytes;
+    debt.sources += tier->sources;
     const auto begin = clusters.begin() + static_cast<std::ptrdiff_t>(tier->begin);
     *begin = OverlapCluster{inputs.begin,          inputs.end,          inputs.bytes, 1,
                             inputs.sequence_first, inputs.sequence_last};
     clusters.erase(begin + 1, clusters.begin() + static_cast<std::ptrdiff_t>(tier->end));
   }
-  return debt_bytes;
+  return debt;
 }
 
 }  // namespace stele::internal

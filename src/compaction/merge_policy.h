@@ -29,8 +29,12 @@ std::optional<InputRange> FindTieredInputs(const std::vector<OverlapCluster>& cl
 std::optional<InputRange> FindInputsForReads(const std::vector<OverlapCluster>& clusters,
                                              uint64_t reads);
 
-// The bytes that merging by size still has to rewrite: 0 iff FindTieredInputs finds none.
-uint64_t TieredDebtBytes(std::vector<OverlapCluster> clusters);
+// What merging by size still has to do: 0 iff FindTieredInputs finds nothing.
+struct TieredDebt {
+  uint64_t bytes = 0;  // to rewrite
+  size_t sources = 0;  // to merge
+};
+TieredDebt TieredDebtOf(std::vector<OverlapCluster> clusters);
 
 // Returns a cluster that is worth rewriting because drops have cut its files into too many
 // references: the one with the most of them for its bytes.

@@ -180,6 +180,28 @@ std::optional<InputRange> FindSmallFileInputs(const Tablet& tablet,
   return std::nullopt;
 }
 
+size_t CountSmallFileReferences(const Tablet& tablet, const std::vector<OverlapCluster>& clusters,
+                                const FileShares& parts, uint64_t file_bytes, uint64_t bytes_max) {
+  if (tablet.stack.size() < kSmallFileCountMin) return 0;
+  Tablet joined = tablet;
+  const std::vector<OverlapCluster> joined_clusters = JoinMovable(tablet, clusters);
+  for (const OverlapCluster& cluster : joined_clusters) {
+    if (HasOneInterval(tablet, cluster)) continue;  // it was not joined
+    const auto begin = joined.stack.begin() + static_cast<std::ptrdiff_t>(cluster.begin);
+    const auto end = joined.stack.begin() + static_cast<std::ptrdiff_t>(cluster.end);
+    for (auto it = begin; it != end; ++it) {
+      it->sequence_first = cluster.sequence_first;
+      it->sequence_last = cluster.sequence_last;
+    }
+    std::sort(begin, end, [](const SstableReference& a, const SstableReference& b) {
+      return a.range->start < b.range->start;
+    });
+  }
+  const std::optional<InputRange> inputs =
+      FindSmallFileInputs(joined, joined_clusters, parts, file_bytes, bytes_max);
+  return inputs.has_value() ? inputs->end - inputs->begin : 0;
+}
+
 std::optional<InputRange> FindRecompressionInputs(const Tablet& tablet,
                                                   const std::vector<OverlapCluster>& clusters,
                                                   const TableDefinition& definition,

@@ -38,6 +38,10 @@ std::optional<InputRange> FindSmallFileInputs(const Tablet& tablet,
                                               const std::vector<OverlapCluster>& clusters,
                                               const FileShares& parts, uint64_t file_bytes,
                                               uint64_t bytes_max);
+// Returns how many references the next small-file compaction of the stack replaces, once all
+// clusters that may be joined are joined.
+size_t CountSmallFileReferences(const Tablet& tablet, const std::vector<OverlapCluster>& clusters,
+                                const FileShares& parts, uint64_t file_bytes, uint64_t bytes_max);
 
 // A file is cold if its newest_commit_time is at most `cold_before`. A tablet is cold if all of its
 // files are.

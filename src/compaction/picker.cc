@@ -40,6 +40,9 @@ enum class Urgency : size_t {
 };
 constexpr size_t kUrgencyCount = 8;
 
+// So many files of a tablet may wait for a compaction before each further one counts as debt.
+constexpr size_t kFreeFiles = 64;
+
 // Keeps for each urgency the pick with the greatest value among those that the disk has room for.
 class Candidates {
  public:
@@ -372,24 +375,31 @@ bool IsAnyDue(const PickerInput& input, const TableState& part, const FileShares
 }
 
 uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileShares& parts,
-                             const FilesByTablet& unreadable) {
+                             const FilesByTablet& unreadable, const CompactionSizes& sizes) {
   const Tablet& tablet = table.tablets[index];
   uint64_t debt_bytes = 0;
+  size_t files = 0;
   for (const StackSpan& stack_span : StackSpansOf(
            tablet, parts, FilesOf(unreadable, {table.definition->id, tablet.range.start}))) {
     std::vector<OverlapCluster> clusters = JoinMovable(tablet, stack_span.clusters);
     debt_bytes += FragmentDebtBytes(clusters);
-    debt_bytes += TieredDebtBytes(std::move(clusters));
+    const TieredDebt tiered = TieredDebtOf(std::move(clusters));
+    debt_bytes += tiered.bytes;
+    if (tablet.stack.size() <= kFreeFiles) continue;
+    files += tiered.sources;
+    files += CountSmallFileReferences(tablet, stack_span.clusters, parts, sizes.small_file_bytes,
+                                      sizes.recompress_bytes);
   }
-  return debt_bytes;
+  return debt_bytes + sizes.file_debt_bytes * (std::max(files, kFreeFiles) - kFreeFiles);
 }
 
-uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable) {
+uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable,
+                             const CompactionSizes& sizes) {
   uint64_t debt_bytes = 0;
   for (const auto& [table_id, table] : version.tables) {
     const FileShares parts = CountParts(*table);
     for (size_t i = 0; i < table->tablets.size(); ++i)
-      debt_bytes += CompactionDebtBytes(*table, i, parts, unreadable);
+      debt_bytes += CompactionDebtBytes(*table, i, parts, unreadable, sizes);
   }
   return debt_bytes;
 }

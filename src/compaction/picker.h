@@ -39,12 +39,15 @@ std::optional<CompactionPick> PickCompaction(const PickerInput& input);
 bool IsAnyDue(const PickerInput& input, const TableState& part, const FileShares& parts);
 
 // The compaction debt: the bytes that merging by size still has to rewrite, after all possible
-// joins, and the fragmented files. 0 if PickCompaction would pick nothing. It drives write stalls.
-// Not counted are compactions for reads, dead bytes or codecs, which can wait, and merges that
-// `unreadable` files prevent.
-uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable = {});
+// joins, and the fragmented files. If more than 64 files of a tablet wait for a merge by size or a
+// small-file compaction, each further one counts sizes.file_debt_bytes. 0 if PickCompaction would
+// pick nothing. It drives write stalls. Not counted are compactions for reads, dead bytes or
+// codecs, which can wait, and merges that `unreadable` files prevent.
+uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable = {},
+                             const CompactionSizes& sizes = {});
 // The compaction debt of the tablet at `index`. `parts` must count its files.
 uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileShares& parts,
-                             const FilesByTablet& unreadable = {});
+                             const FilesByTablet& unreadable = {},
+                             const CompactionSizes& sizes = {});
 
 }  // namespace stele::internal

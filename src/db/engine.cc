@@ -196,6 +196,18 @@ absl::Status Engine::AbandonInFork() {
       storage_->open.opener());
 }
 
+absl::Status Engine::FlushTable(uint32_t table_id) {
+  STELE_RETURN_IF_ERROR(storage_->open.CheckChangeable());
+  EngineState& state = storage_->state;
+  bool makes_file = false;
+  {
+    MutexLock lock(state.mutex());
+    makes_file = state.TablesInMemoryLocked().contains(table_id);
+  }
+  if (makes_file) admission_.AwaitTurnOfFile();
+  return admin_.FlushTable(table_id);
+}
+
 absl::StatusOr<std::unique_ptr<BulkLoadBackend>> Engine::BeginBulkLoad(
     uint32_t table_id, std::shared_ptr<TableCounters> counters) {
   STELE_RETURN_IF_ERROR(CheckWritable());
@@ -217,6 +229,8 @@ absl::StatusOr<std::unique_ptr<BulkLoadBackend>> Engine::BeginBulkLoad(
       .gate = &storage_->gate,
       .committer = storage_->committer.get(),
       .active = &loads_,
+      .small_load_bytes = options.sizes.compaction.small_file_bytes,
+      .await_turn_of_file = [admission = &admission_] { admission->AwaitTurnOfFile(); },
       .events = &storage_->events,
       .jobs = &storage_->jobs->counters()};
   return internal::BeginBulkLoad(shared_from_this(), parts, table_id, std::move(counters));

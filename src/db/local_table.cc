@@ -173,7 +173,7 @@ absl::StatusOr<std::unique_ptr<BulkLoadBackend>> LocalTable::NewBulkLoad() {
   return engine_->BeginBulkLoad(table_id_, counters_);
 }
 
-absl::Status LocalTable::Flush() { return engine_->admin().FlushTable(table_id_); }
+absl::Status LocalTable::Flush() { return engine_->FlushTable(table_id_); }
 
 absl::Status LocalTable::Compact(const RowRange& range, const CompactOptions& options) {
   STELE_ASSIGN_OR_RETURN(const KeyRange rows, ToKeyRange(range));

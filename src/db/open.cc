@@ -307,7 +307,8 @@ void MakeWriters(Storage& storage) {
                                                    .manifest = storage.manifest.get(),
                                                    .files = &storage.files,
                                                    .clock = &storage.clock,
-                                                   .directory = &storage.directory});
+                                                   .directory = &storage.directory,
+                                                   .compaction = sizes.compaction});
   storage.installer->CountDebt();
   storage.jobs = std::make_unique<JobRunner>(
       JobRunner::Parts{.context = {.directory = &storage.directory,

@@ -20,6 +20,8 @@ EngineSizes SizesFor(uint64_t memory_budget_bytes) {
   sizes.first_segment_bytes = std::min(kMiB, sizes.segment_bytes);
   sizes.reserve_bytes = std::clamp(sizes.memtable_bytes, kMiB, 16 * kMiB);
   sizes.open_bytes = kMiB / 2;
+  // The debt limit is 64 memtables (write/write_admission.h), and so it is about a thousand files.
+  sizes.compaction.file_debt_bytes = std::min(kMiB, sizes.memtable_bytes / 16);
   sizes.log_bytes_max = std::max(2 * sizes.write_memory_bytes, 4 * sizes.segment_bytes);
   return sizes;
 }

@@ -150,6 +150,15 @@ absl::Status WriteAdmission::AwaitDebtTurns(uint64_t bytes, const WriteOptions& 
   });
 }
 
+void WriteAdmission::AwaitTurnOfFile() {
+  const auto is_behind = [this] { return DebtPressure() > WriteThrottle::kPressureFree; };
+  if (parts_.installer == nullptr || !is_behind()) return;
+  const absl::Status waited =
+      has_threads_ ? AwaitDebtTurns(sizes_.compaction.file_debt_bytes, WriteOptions(), nullptr)
+                   : parts_.background->StepWhile(is_behind);
+  waited.IgnoreError();
+}
+
 absl::Status WriteAdmission::AwaitMemory(uint64_t bytes, const WriteOptions& write) {
   const WritePressure pressure = Pressure();
   if (WriteThrottle::PressureOf(pressure) <= WriteThrottle::kPressureFree) return absl::OkStatus();

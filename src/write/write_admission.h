@@ -89,6 +89,9 @@ class WriteAdmission {
   // Delays a write of `bytes` while flushes are behind, and stops it while memory is full. Without
   // threads it runs the jobs.
   absl::Status AwaitMemory(uint64_t bytes, const WriteOptions& options);
+  // Delays a call that makes a small file while compactions are behind, like a write of
+  // its debt. Returns early if the database refuses writes, and the call must find out itself.
+  void AwaitTurnOfFile();
   LargeWrites& large_writes() { return large_writes_; }
   // True if writes of this size wait for other large writes.
   bool IsLarge(uint64_t bytes) const { return large_writes_.IsLarge(bytes); }

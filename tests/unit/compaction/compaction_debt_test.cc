@@ -64,5 +64,38 @@ TEST(CompactionDebtTest, AnEditCountsTheTabletsThatItChanged) {
   }
 }
 
+// Files that only wait to become one file, and files that overlap and wait for merges by size.
+TEST(CompactionDebtTest, FilesBeyond64Count) {
+  const CompactionSizes sizes{.file_debt_bytes = uint64_t{1} << 20};
+  for (const bool overlap : {false, true}) {
+    Edit create;
+    create.tables.push_back(NewTable(TestDefinition(1, "t", 1, {{"cf", GcRule::None()}})));
+    create.next_table_id = 2;
+    create.next_family_id = 10;
+    std::shared_ptr<const Version> version = Apply(Version(), create).value();
+    for (uint64_t number = 1; number <= 100; ++number) {
+      Edit edit;
+      edit.new_files.push_back(
+          TestFile(number, overlap ? "a" : RowInTablet(number), RowInTablet(number)));
+      if (overlap) edit.new_files[0].summary.last_row = "b";
+      edit.last_sequence = number;
+      edit.next_file_number = number + 1;
+      edit.tables.push_back(
+          {.table_id = 1,
+           .tablets = InstallFlush(*version->tables.at(1), edit.new_files[0], number, number)});
+      version = Apply(*version, edit).value();
+      const uint64_t debt_bytes = CompactionDebtBytes(*version, {}, sizes);
+      if (number <= 64) {
+        EXPECT_LT(debt_bytes, uint64_t{1} << 20) << number << " " << overlap;
+      } else if (!overlap) {
+        EXPECT_EQ(debt_bytes, (number - 64) << 20) << number;
+      }
+    }
+    EXPECT_GE(CompactionDebtBytes(*version, {}, sizes), uint64_t{36} << 20);
+    EXPECT_EQ(CompactionDebtBytes(*version, {}, {.small_file_bytes = 1}) == 0, !overlap)
+        << "files that no compaction combines are no debt";
+  }
+}
+
 }  // namespace
 }  // namespace stele::internal

@@ -116,7 +116,7 @@ std::string RunCase(const TextCase& text_case) {
   const std::string withheld =
       withheld_bytes == 0 ? "" : fmt::format("withheld {}\n", withheld_bytes);
   return fmt::format("{}{}{}debt {}\n", samples, pick, withheld,
-                     CompactionDebtBytes(version, input.unreadable));
+                     CompactionDebtBytes(version, input.unreadable, input.sizes));
 }
 
 TEST(PickerTest, TextCases) { RunTextCases("compaction/picker.txt", RunCase); }
@@ -237,7 +237,7 @@ std::map<CompactionKind, int> RunDown(std::shared_ptr<const Version> version, in
     PickerInput input{.version = version.get(), .busy = {}, .now = now, .sizes = sizes};
     const std::optional<CompactionPick> pick = PickCompaction(input);
     if (!pick.has_value()) {
-      EXPECT_EQ(CompactionDebtBytes(*version), 0u) << where;
+      EXPECT_EQ(CompactionDebtBytes(*version, {}, sizes), 0u) << where;
       return counts;
     }
     ++counts[pick->kind];

@@ -1,0 +1,65 @@
+// Calls that make small files wait for compactions, so that files do not accumulate.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "db/engine.h"
+#include "support/crash_fs/crash_file_system.h"
+#include "support/db_workload.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr int kFileCount = 500;
+
+// Without threads, a call that waits runs the jobs.
+class FileDebtTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(database_.Open(), absl::OkStatus());
+    table_ = *database_.database().CreateTable("t", Schema().AddFamily("f"));
+  }
+  static RowMutation Row(int i) {
+    return RowMutation(fmt::format("{:05}", i)).SetCell("f", "q", Timestamp::FromMillis(1), "v");
+  }
+  size_t FilesNow() { return database_.engine().storage().state.view()->version->files.size(); }
+
+  CrashFileSystem files_;
+  WorkloadDatabase database_{&files_};
+  Table table_;
+};
+
+TEST_F(FileDebtTest, FlushesOfFewRowsDoNotAccumulateFiles) {
+  for (int i = 0; i < kFileCount; ++i) {
+    ASSERT_EQ(table_.Apply(Row(i)), absl::OkStatus());
+    ASSERT_EQ(table_.Flush(), absl::OkStatus());
+  }
+  EXPECT_LT(FilesNow(), 330u);
+  EXPECT_GT(FilesNow(), 16u) << "a few files are free";
+}
+
+TEST_F(FileDebtTest, LoadsOfFewRowsDoNotAccumulateFiles) {
+  for (int i = 0; i < kFileCount; ++i) {
+    BulkLoad load = table_.NewBulkLoad();
+    ASSERT_EQ(load.Add(Row(i)), absl::OkStatus());
+    ASSERT_EQ(load.Finish(), absl::OkStatus());
+  }
+  EXPECT_LT(FilesNow(), 330u);
+}
+
+TEST_F(FileDebtTest, OnlyAFlushThatMakesAFileWaits) {
+  constexpr size_t kFree = 64 + 1024 / 4;  // no call waits yet
+  Table other = *database_.database().CreateTable("other", Schema().AddFamily("f"));
+  ASSERT_EQ(other.Apply(Row(0)), absl::OkStatus());
+  for (int i = 0; FilesNow() <= kFree; ++i) {
+    ASSERT_EQ(table_.Apply(Row(i)), absl::OkStatus());
+    ASSERT_EQ(database_.engine().admin().FlushTable(1), absl::OkStatus());
+    ASSERT_LT(i, kFileCount);
+  }
+  ASSERT_EQ(table_.Flush(), absl::OkStatus());
+  EXPECT_EQ(FilesNow(), kFree + 1) << "the table has no rows in memory";
+  ASSERT_EQ(other.Flush(), absl::OkStatus());
+  EXPECT_LT(FilesNow(), kFree);
+}
+
+}  // namespace
+}  // namespace stele::internal
