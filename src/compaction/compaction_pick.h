@@ -65,6 +65,10 @@ struct CompactionPick {
   std::string reason;         // one line for events and dumps
   uint64_t output_bytes = 0;  // a lower estimate of the bytes that the job writes
   bool reclaims = false;      // it frees dead bytes; output_bytes leaves them out
+  // Of a kind that steady writes and reads make due again and again: a metadata merge, a merge by
+  // size or a merge for reads.
+  bool is_recurring = false;
+  bool is_turn_of_others = false;  // made while the recurring kinds came last
   // The database clock at a time when the schema of the pick was in force, read after the view was
   // taken. So no GC rule is applied at a time before the rule or the cells existed.
   int64_t now = 0;
@@ -119,6 +123,9 @@ struct PickerInput {
   // Metadata merges come last. Set after many of them in a row: files that keep coming would make
   // another one due each time, and nothing would combine the files.
   bool metadata_merges_last = false;
+  // Every recurring kind comes last. Set after many of them in a row, so that a busy table does not
+  // keep others from reclaiming space.
+  bool recurring_last = false;
   CompactionSizes sizes = {};
 };
 

@@ -66,15 +66,20 @@ class Candidates {
   bool has_drop() const { return slots_[static_cast<size_t>(Urgency::kDrop)].pick.has_value(); }
   bool HasMoreUrgentThan(Urgency urgency) const {
     for (size_t i = 0; i < static_cast<size_t>(urgency); ++i) {
-      if (slots_[i].pick.has_value() && !ComesLast(i)) return true;
+      if (slots_[i].pick.has_value() && RoundOf(i) == 0) return true;
     }
     return false;
   }
   std::optional<CompactionPick> Best() {
-    for (size_t i = 0; i < kUrgencyCount; ++i) {
-      if (slots_[i].pick.has_value() && !ComesLast(i)) return std::move(slots_[i].pick);
+    for (int round = 0; round < kRounds; ++round) {
+      for (size_t i = 0; i < kUrgencyCount; ++i) {
+        if (!slots_[i].pick.has_value() || RoundOf(i) != round) continue;
+        slots_[i].pick->is_recurring = IsRecurring(i);
+        slots_[i].pick->is_turn_of_others = input_.recurring_last;
+        return std::move(slots_[i].pick);
+      }
     }
-    return std::move(slots_[static_cast<size_t>(Urgency::kMetadataMerge)].pick);
+    return std::nullopt;
   }
 
  private:
@@ -82,8 +87,17 @@ class Candidates {
     std::optional<CompactionPick> pick;
     double value = 0;
   };
-  bool ComesLast(size_t urgency) const {
-    return input_.metadata_merges_last && urgency == static_cast<size_t>(Urgency::kMetadataMerge);
+  static constexpr int kRounds = 3;
+  static bool IsRecurring(size_t urgency) {
+    return urgency == static_cast<size_t>(Urgency::kMetadataMerge) ||
+           urgency == static_cast<size_t>(Urgency::kTiered) ||
+           urgency == static_cast<size_t>(Urgency::kRead);
+  }
+  // Kinds of an earlier round come first.
+  int RoundOf(size_t urgency) const {
+    if (input_.metadata_merges_last && urgency == static_cast<size_t>(Urgency::kMetadataMerge))
+      return 2;
+    return input_.recurring_last && IsRecurring(urgency) ? 1 : 0;
   }
 
   const PickerInput& input_;

@@ -28,11 +28,10 @@ bool IsFailure(const absl::Status& status) {
 
 // The priority of compactions, which should not delay reads, writes and flushes. With this niceness
 // the scheduler gives them about a quarter of a core that other threads need, and all of an idle
-// core. A lower priority would delay others, since compactions briefly hold locks that others wait
-// for.
+// core. A lower priority would delay threads that wait for a lock which a compaction holds.
 constexpr int kCompactionNiceness = 5;
-// After so many metadata merges in a row, compactions of other kinds come first.
-constexpr int kMetadataMergesInARow = 16;
+// After so many in a row: PickerInput::metadata_merges_last and recurring_last.
+constexpr int kMergesInARow = 16;
 void YieldToOthers() {
 #ifdef __linux__
   // On Linux niceness is per thread. If the call is refused, compactions run at normal priority.
@@ -172,7 +171,7 @@ JobScheduler::Next JobScheduler::TakeNext(Lane lane, bool wait) {
         EndPickLocked();
         return next;
       }
-      if (lane != Lane::kUrgent && MayCompactLocked()) pick_state = PickStateLocked();
+      if (lane != Lane::kUrgent && MayRunLocked()) pick_state = PickStateLocked();
     }
     SetTime(&pick_state);
     std::optional<CompactionPick> pick = PickIfChanged(&pick_state);
@@ -217,8 +216,7 @@ JobFailures::TimePoint JobScheduler::BackoffNow() const {
 
 std::optional<JobSubject> JobScheduler::PickUrgentLocked() const {
   state_.mutex().AssertHeld();
-  if (stop_.load(std::memory_order_acquire) || !parts_.committer->poison().ok())
-    return std::nullopt;
+  if (!MayRunLocked()) return std::nullopt;
   const JobFailures::TimePoint now = BackoffNow();
   std::optional<JobSubject> next;
   std::pair<uint64_t, uint64_t> next_order;
@@ -251,10 +249,9 @@ std::optional<JobSubject> JobScheduler::PickUrgentLocked() const {
   return std::nullopt;
 }
 
-bool JobScheduler::MayCompactLocked() const {
+bool JobScheduler::MayRunLocked() const {
   state_.mutex().AssertHeld();
-  if (stop_.load(std::memory_order_acquire) || !parts_.committer->poison().ok()) return false;
-  return true;
+  return !stop_.load(std::memory_order_acquire) && parts_.committer->poison().ok();
 }
 
 JobScheduler::PickState JobScheduler::PickStateLocked() const {
@@ -317,10 +314,13 @@ std::optional<CompactionPick> JobScheduler::Pick(const PickState& pick_state, bo
   input.reads = ReadsIn(*pick_state.view);
   uint64_t withheld_bytes = 0;
   input.withheld_bytes = &withheld_bytes;
-  input.metadata_merges_last = metadata_merges_in_a_row_.load() >= kMetadataMergesInARow;
+  input.metadata_merges_last = metadata_merges_in_a_row_.load() >= kMergesInARow;
+  input.recurring_last = recurring_in_a_row_.load() >= kMergesInARow;
   std::optional<CompactionPick> pick = PickCompaction(input);
   const bool is_metadata_merge = pick.has_value() && pick->kind == CompactionKind::kMetadataMerge;
   metadata_merges_in_a_row_ = is_metadata_merge ? metadata_merges_in_a_row_ + 1 : 0;
+  const bool others_had_turn = !pick.has_value() || !pick->is_recurring || input.recurring_last;
+  recurring_in_a_row_ = others_had_turn ? 0 : recurring_in_a_row_ + 1;
   counters_.full_picks.fetch_add(1, std::memory_order_relaxed);
   NoteWithheld(withheld_bytes, free_bytes);
   if (is_withheld != nullptr) *is_withheld = withheld_bytes > 0;
@@ -351,8 +351,8 @@ std::optional<CompactionPick> JobScheduler::PickIfChanged(PickState* pick_state)
   } else {
     bool is_withheld = false;
     pick = Pick(*pick_state, &is_withheld);
-    if (!pick && FreezeIdleMemtables(*pick_state))
-      return pick;  // the state is not current any more
+    if ((!pick || pick->is_turn_of_others) && FreezeIdleMemtables(*pick_state))
+      return std::nullopt;  // the state is not current any more
     if (pick || is_withheld) return pick;
     next.at = std::chrono::steady_clock::now();
     next.look_micros =
@@ -430,7 +430,7 @@ absl::Status JobScheduler::LastError() const {
 
 bool JobScheduler::IsCurrentLocked(Lane lane, const PickState& pick_state) const {
   if (lane != Lane::kCompaction && PickUrgentLocked()) return false;
-  if (lane == Lane::kUrgent || !MayCompactLocked()) return true;
+  if (lane == Lane::kUrgent || !MayRunLocked()) return true;
   const PickState now = PickStateLocked();
   const bool same_view = !now.of.owner_before(pick_state.of) && !pick_state.of.owner_before(now.of);
   return same_view && now.excluded == pick_state.excluded &&
@@ -439,7 +439,7 @@ bool JobScheduler::IsCurrentLocked(Lane lane, const PickState& pick_state) const
 }
 
 bool JobScheduler::IsCurrentLocked(const CompactionPick& pick, const ReadView& job_view) const {
-  if (!MayCompactLocked()) return false;
+  if (!MayRunLocked()) return false;
   const PickState now = PickStateLocked();
   if (now.excluded_tables.contains(pick.table_id)) return false;
   const std::vector<TabletName> tablets = TabletsOf(pick);

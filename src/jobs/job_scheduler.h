@@ -165,8 +165,8 @@ class JobScheduler final : public BackgroundWork {
 
   // The state's mutex must be held.
   std::optional<JobSubject> PickUrgentLocked() const;  // jobs that need no picker
-  bool MayCompactLocked() const;
-  PickState PickStateLocked() const;  // without the time
+  bool MayRunLocked() const;                           // no stop, no poison
+  PickState PickStateLocked() const;                   // without the time
   bool IsCurrentLocked(Lane lane,
                        const PickState& pick_state) const;  // another look would see the same
   bool IsCurrentLocked(const CompactionPick& pick, const ReadView& job_view) const;
@@ -190,7 +190,9 @@ class JobScheduler final : public BackgroundWork {
   std::vector<std::thread> threads_;
   SplitPointCache split_point_;
   DeadSamples dead_samples_;
-  std::atomic<int> metadata_merges_in_a_row_{0};  // of the picks
+  // Of the picks. A pick of several lanes at once may be counted once: the turn comes later then.
+  std::atomic<int> metadata_merges_in_a_row_{0};
+  std::atomic<int> recurring_in_a_row_{0};
   // On the steady clock. Relaxed: it does not matter if two threads look.
   std::atomic<int64_t> directory_check_due_{0};
   // By table: the last commit of an idle memtable that is not worth a flush.

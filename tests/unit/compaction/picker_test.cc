@@ -100,6 +100,7 @@ std::string RunCase(const TextCase& text_case) {
   size("room", &input.output_bytes_max);
   size("reclaiming_room", &input.reclaiming_output_bytes_max);
   input.metadata_merges_last = text_case.has("moves_last");
+  input.recurring_last = text_case.has("recurring_last");
   uint64_t withheld_bytes = 0;
   input.withheld_bytes = &withheld_bytes;
   std::string samples;

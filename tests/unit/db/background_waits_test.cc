@@ -211,6 +211,36 @@ TEST_F(BackgroundWaitsTest, MetadataMergesLeaveTurnsToOtherCompactions) {
   EXPECT_LT(steps, 40) << "a few of them do other work";
 }
 
+// A table with steady writes always has a merge by size due.
+TEST_F(BackgroundWaitsTest, MergesLeaveTurnsToReclaiming) {
+  Table deleted = Create("deleted");
+  const std::string value(200, 'v');
+  for (int i = 0; i < 100; ++i)
+    ASSERT_TRUE(deleted
+                    .Apply(RowMutation(fmt::format("{:03}", i))
+                               .SetCell("f", "q", Timestamp::FromMicros(1000), value))
+                    .ok());
+  ASSERT_TRUE(engine().admin().FlushTable(IdOf("deleted")).ok());
+  for (int i = 0; i < 100; ++i)
+    ASSERT_TRUE(deleted.Apply(RowMutation(fmt::format("{:03}", i)).DeleteFromRow()).ok());
+  ASSERT_TRUE(engine().admin().FlushTable(IdOf("deleted")).ok());
+  const auto is_reclaimed = [&] {
+    return engine().storage().state.view()->version->FindTable("deleted")->tablets[0].stack.empty();
+  };
+  ASSERT_FALSE(is_reclaimed());
+  Table busy = Create("busy");
+  int steps = 0;
+  for (; steps < 100 && !is_reclaimed(); ++steps) {
+    for (int i = 0; i < 6; ++i) {
+      ASSERT_TRUE(Set(busy, "r").ok());
+      ASSERT_TRUE(engine().admin().FlushTable(IdOf("busy")).ok());
+    }
+    ASSERT_TRUE(engine().scheduler().Step());
+  }
+  EXPECT_TRUE(is_reclaimed());
+  EXPECT_EQ(steps, 17) << "16 merges, and then a turn";
+}
+
 // Work that becomes due during a search without result starts without a sleep.
 TEST_F(BackgroundWaitsTest, WhatComesDueDuringTheLookIsSeen) {
   Table table = Create("t");
