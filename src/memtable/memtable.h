@@ -3,7 +3,7 @@
 // Used by:   commit/committer.cc (Apply), read/source_chain.cc (NewCursor, NewRowCursor).
 //            state/engine_state.cc freezes a full one, so that nothing is applied any more, and
 //            jobs/flush_job.cc writes it.
-// Calls:     mutation/batch.h (BatchReader), memtable/row_list.h, memtable/memtable_cursor.h.
+// Calls:     memtable/row_list.h to insert rows, memtable/memtable_cursor.h to read them.
 // Invariants:
 //            1. Each row mutation searches for its row once. A row has its cells in the order of
 //               cell/cell.h, then newest commit first (sequence, position in the batch; engine rule
