@@ -1,8 +1,7 @@
 // bench/compare/contender.h: an engine in the comparison: its name, version and settings, and a
 // function that runs a workload on it.
 //
-// Path:      main.cc -> rounds.h -> here -> workloads.h. workloads.h is compiled once for each
-//            engine, so that no call per cell is virtual.
+// Used by:   bench/compare/main.cc and rounds.h run contenders.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // bench/compare/workloads.h: the workloads, compiled once for each engine.
 //
-// Path:      rounds.h -> Contender::run -> RunWorkload<Engine> here -> the engine's file.
+// Used by:   the file of each engine, as Contender::run. The workloads are compiled once for each
+//            engine, so that no call per cell is virtual.
 // Engine:    A class with these members.
 //              static constexpr bool kHasFamilies;             stores each column family apart
 //              absl::Status Open(const OpenSettings&);         creates the database if absent

@@ -110,9 +110,11 @@ class Database {
   // Uses hard links where the file system allows it. If `directory` contains an older checkpoint of
   // this database, only the differences are copied. After an interruption, call it again. The
   // checkpoint of a "mem:" database is written to disk.
-  // Errors: FailedPrecondition if `directory` contains anything else, is a checkpoint that was
-  // opened for writing, or has no parent, and for a database that was opened with damage
-  // (DatabaseOptions::on_damage); Cancelled by options.stop.
+  // Errors:
+  //   FailedPrecondition  `directory` contains anything else, is a checkpoint that was opened for
+  //                       writing, or has no parent; or this database was opened with damage
+  //                       (DatabaseOptions::on_damage)
+  //   Cancelled           options.stop was requested
   [[nodiscard]] absl::Status Checkpoint(std::string_view directory,
                                         const CheckpointOptions& options = {}) const;
 
@@ -136,7 +138,7 @@ class Database {
   // uses at most 32 MiB in addition to the memory budget. Only the owner may read the file.
   // Errors: InvalidArgument for a wrong option; AlreadyExists if the file exists and
   // TraceOptions.append is false; FailedPrecondition if a trace is running, if `file` is not a
-  // regular file or not a trace, or if its sample differs.
+  // regular file or not a trace, or if the trace in it has another sample.
   [[nodiscard]] absl::Status StartTrace(std::string_view file, const TraceOptions& options = {});
   // Ends the trace: writes the records that are still in memory, and returns the counts. Close()
   // and the destructor of the last handle also end it.
@@ -158,8 +160,8 @@ class Database {
   // the last handle closes the database and ignores errors. A second Close() returns the first
   // status.
   // Errors: FailedPrecondition after an earlier failed sync, or the error of the sync in this call.
-  // Then power loss may lose the writes since the last successful sync. A disk that has no space
-  // for the end mark is not an error if the log was synced.
+  // Then power loss may lose the writes since the last successful sync. If the log was synced, but
+  // the disk has no space for the mark at its end, Close() returns OK.
   [[nodiscard]] absl::Status Close();
 
  private:

@@ -79,12 +79,12 @@ class [[nodiscard]] ByteRange {
 //   - at most 20,480 bytes, measured as the equivalent google.bigtable.v2.RowFilter message
 //   - RE2 must be able to compile each regex in 4 MiB (less if there are more than 16 regexes)
 //   - one cell and its copies made by interleaves pass through at most 65,536 filters
-//   - at most 64 conditions in a sequence in which each depends on the result of the one before, as
-//     in a chain or in a predicate
+//   - at most 64 dependent conditions: each needs the result of the one before, as in a chain or in
+//     a predicate
 //
 // Cost: a filter that selects families, columns, versions or rows skips most other data on disk.
 // Conditions and interleaves cost CPU time per cell. With conditions, a row above 1 MiB is read
-// once for each condition of the longest such sequence, and once for the result.
+// once for each condition of the longest sequence of dependent ones, and once for the result.
 class [[nodiscard]] Filter {
  public:
   Filter() = default;
@@ -170,7 +170,7 @@ class [[nodiscard]] Filter {
     return Interleave(std::vector<Filter>{std::forward<Filters>(filters)...});
   }
 
-  // Parses the text form of a filter, which has one word for each builder above:
+  // Parses the text form of a filter. It has one word for each builder above:
   //   all  none  latest(N)  family("F")  family_regex("RE")  column("F", "Q")
   //   column_regex("RE")  column_range("F", RANGE)  value_range(RANGE)  value_regex("RE")
   //   value_bitmask("MASK")  timestamps(START, END)  timestamps(START, )  row_regex("RE")

@@ -34,8 +34,8 @@ namespace keys {
 // ---- fields in one key ----
 
 // Joins the parts with the delimiter: {"phone", "4c41"} becomes "phone#4c41".
-// Errors: no part; an empty delimiter; a part that contains the delimiter, or that forms one with
-// the delimiter next to it. The inverse is Split().
+// Errors: no part; an empty delimiter; a part that contains the delimiter, or whose bytes form
+// another delimiter together with the one next to it. The inverse is Split().
 [[nodiscard]] absl::StatusOr<std::string> Join(std::span<const std::string_view> parts,
                                                std::string_view delimiter = "#");
 // Joins parts that may contain the delimiter. In a part, '%' and every byte of the delimiter become
@@ -77,8 +77,8 @@ namespace keys {
 
 // The unit of a number that is a time since the epoch.
 enum class TimeUnit : uint8_t { kSeconds, kMillis, kMicros };
-// Rounds a time, a number of `unit`, down to a multiple of `width`. Errors: a width below 1 us or
-// that is not a whole number of units; a result below the smallest int64.
+// Rounds a time in `unit` down to a multiple of `width`. Errors: a width that is below 1 us or not
+// a whole number of units; a result below the smallest int64.
 [[nodiscard]] absl::StatusOr<int64_t> BucketTime(int64_t time, std::chrono::microseconds width,
                                                  TimeUnit unit = TimeUnit::kMillis);
 
@@ -92,9 +92,10 @@ enum class TimeUnit : uint8_t { kSeconds, kMillis, kMicros };
 
 // ---- salted keys ----
 
-// Returns the bucket of the key `bytes` in decimal digits, padded to the width of `buckets` - 1. A
-// salted row key is the bucket, a delimiter and the key: "4#user1". `buckets` is 2 to 1000. The
-// bucket is (h ^ (h >> 32)) mod `buckets`, where h is the 64-bit FNV-1a hash of `bytes`.
+// Returns the bucket of the key `bytes` as a decimal number. It is padded with zeros to as many
+// digits as `buckets` - 1 has. A salted row key is the bucket, a delimiter and the key: "4#user1".
+// `buckets` is 2 to 1000. The bucket is (h ^ (h >> 32)) mod `buckets`, where h is the 64-bit FNV-1a
+// hash of `bytes`.
 [[nodiscard]] absl::StatusOr<std::string> SaltBucket(std::string_view bytes, int buckets);
 // Returns the ranges that contain the salted keys of `range`: one for each bucket, in order.
 [[nodiscard]] absl::StatusOr<std::vector<RowRange>> SaltedRanges(const RowRange& range, int buckets,
@@ -171,8 +172,8 @@ class RowKeySchema {
   RowKeySchema() = default;
   // Constructs a schema. `delimiter` is for kDelimited. Errors:
   //   a field name that is empty, repeated, not UTF-8, "_key" or "_timestamp"
-  //   a delimiter that is not 1 to 50 bytes of UTF-8; any delimiter unless kDelimited
-  //   a singleton that has not exactly one field
+  //   a delimiter that is not 1 to 50 bytes of UTF-8, or any delimiter without kDelimited
+  //   kSingleton with no field or several
   [[nodiscard]] static absl::StatusOr<RowKeySchema> Create(KeyEncoding encoding,
                                                            std::vector<Field> fields,
                                                            std::string delimiter = "");

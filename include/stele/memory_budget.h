@@ -21,11 +21,12 @@ inline namespace v0 {
 // A handle to an upper bound for the memory of all databases that were opened with it.
 //
 // Charged to the budget: everything that DatabaseOptions.memory_budget_bytes lists, for each
-// database. A quarter of the budget, at most 16 MiB, is reserved as there. The rest is divided.
+// database. A quarter of the budget, at most 16 MiB, is reserved for memory that the engine cannot
+// account for. The rest is divided.
 //
-// Division: half of it is divided equally among the open databases. A database's part, its floor,
-// is never given to another database. The other half goes to the databases that need it. When the
-// budget is exhausted,
+// Division: half of the rest is divided equally among the open databases. A database's part of this
+// half is its floor, which no other database gets. The other half goes to the databases that need
+// it. When the budget is exhausted,
 //   - block caches release memory first, beginning with the database that is furthest above its
 //     equal share;
 //   - a database above its floor flushes its memtables and throttles its writers;

@@ -142,8 +142,8 @@ struct WriteOptions {
   // Durability of this write. Not set: DatabaseOptions.durability.
   std::optional<Durability> durability = std::nullopt;
 
-  // Makes it safe to retry this write: a repeat with the same token applies nothing and returns the
-  // result of the first call (OK, an empty list of failures, the same branch, or the same row).
+  // Makes it safe to retry this write. A repeat with the same token applies nothing. It returns the
+  // result of the first call: OK, an empty list of failures, the same branch, or the same row.
   // 8 to 1,024 bytes; "" means no token.
   //   - The database remembers a token for 15 minutes of its clock, across reopen and crash.
   //   - A failed write does not consume its token. A CheckAndMutateRow consumes it even if its
@@ -152,8 +152,8 @@ struct WriteOptions {
   //     same order.
   //   - All tables share one token space. Use a token for one write only: Apply and BulkApply do
   //     not check which write consumed it. CheckAndMutateRow and ReadModifyWriteRow return
-  //     FailedPrecondition if it was another kind of write.
-  //   - A result of ReadModifyWriteRow above 4 KiB is not copied. A repeat reads the cells that the
+  //     FailedPrecondition if another kind of write consumed it.
+  //   - A result of ReadModifyWriteRow above 4 KiB is not stored. A repeat reads the cells that the
   //     first call wrote. If one of them is gone or changed, it returns FailedPrecondition, and the
   //     first call stays applied.
   // Cost: reads and writes one more row.
@@ -172,9 +172,9 @@ struct WriteOptions {
 
   // Called before CheckAndMutateRow or ReadModifyWriteRow reads a value of 64 KiB or more from a
   // file, and before ReadModifyWriteRow copies such values for the result and the log. `bytes` is
-  // their size. An error ends the write with that status, and nothing is written. A server can
-  // limit the memory of all its calls with it. Runs on the calling thread. Must not use the
-  // database. Null: not called. Remote databases do not call it.
+  // their size. An error ends the write with that status, and nothing is written. A server can use
+  // this callback to limit the memory of all its calls. Runs on the calling thread. Must not use
+  // the database. Null: not called. Remote databases do not call it.
   std::function<absl::Status(uint64_t bytes)> reserve_large_value = nullptr;
 
   // A text that a trace records with this operation (Database::StartTrace), such as the name of the
@@ -204,7 +204,7 @@ struct ReadOptions {
   bool fill_cache = true;
 
   // A row larger than this is returned in pieces; see RowView::is_last_piece. A piece also ends
-  // after row_piece_bytes / 128 cells, but not before 256. Capped at an eighth of
+  // after row_piece_bytes / 128 cells, or after 256 if that is more. Capped at an eighth of
   // memory_budget_bytes. At least 1.
   uint64_t row_piece_bytes = uint64_t{16} << 20;
 
@@ -214,16 +214,17 @@ struct ReadOptions {
   // Ends the read with DeadlineExceeded after this time. Not set: never.
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
 
-  // Called about every 10 ms by a RowReader::Next() that has found no row yet, on its thread. The
-  // scan has processed all rows up to and including `scanned_through`, in the order of the read. A
-  // new read may resume after that key. An empty key means no progress since the previous call, for
-  // example inside a very large row. Must not use the reader. Null: not called.
+  // Called about every 10 ms while RowReader::Next() has found no row yet, on the thread that
+  // called Next(). The scan has processed all rows up to and including `scanned_through`, in the
+  // order of the read. A new read may resume after that key. An empty key means no progress since
+  // the previous call, for example inside a very large row. Must not use the reader. Null: not
+  // called.
   std::function<void(std::string_view scanned_through)> on_progress = nullptr;
 
-  // Called before a value of 64 KiB or more is read from a file, with its size. An error ends the
-  // read with that status. A RowReader holds at most two such values, so a server can limit the
-  // memory of all its reads with it. Runs on the thread of the read. Must not use the reader.
-  // Null: not called. Remote databases do not call it.
+  // Called before a value of 64 KiB or more is read from a file. `bytes` is its size. An error ends
+  // the read with that status. A RowReader holds at most two such values, so a server can use this
+  // callback to limit the memory of all its reads. Runs on the thread of the read. Must not use the
+  // reader. Null: not called. Remote databases do not call it.
   std::function<absl::Status(uint64_t bytes)> reserve_large_value = nullptr;
 
   // A text that a trace records with this operation (Database::StartTrace), such as the name of the
@@ -240,16 +241,17 @@ struct TraceOptions {
   // Recording stops before the file has more bytes. TraceSummary.stopped_at_limit is then true.
   uint64_t max_bytes = uint64_t{1} << 30;
 
-  // Continues a trace with the same sample, if the file exists. Otherwise it must not exist.
+  // True: if the file exists, continues the trace in it, which must have the same sample. False:
+  // the file must not exist.
   bool append = false;
 };
 
-// What Database::StopTrace recorded.
+// The counts that Database::StopTrace returns.
 struct TraceSummary {
-  uint64_t operations = 0;        // calls while it ran; each entry of a batch or BulkApply counts
-  uint64_t recorded = 0;          // of them, in the file
-  uint64_t dropped = 0;           // chosen by the sample, but not in the file
-  uint64_t bytes = 0;             // of the file
+  uint64_t operations = 0;        // calls during the trace; an entry of a batch or BulkApply is one
+  uint64_t recorded = 0;          // operations written to the file
+  uint64_t dropped = 0;           // operations that the sample chose but the file does not have
+  uint64_t bytes = 0;             // size of the file
   bool stopped_at_limit = false;  // the file reached TraceOptions.max_bytes
 };
 

@@ -38,7 +38,8 @@ inline namespace v0 {
 //   Cancelled, DeadlineExceeded, ResourceExhausted, Unavailable
 //   DataLoss             stored bytes are corrupt; the message has file and offset
 //   Unimplemented, Internal   only from a server: see stele/remote.h
-// Rows returned before an error are correct. A row in pieces may lack its last ones.
+// Rows returned before an error are correct. A row that is returned in pieces may lack the last
+// pieces.
 class [[nodiscard]] RowReader {
  public:
   // Constructs a reader without rows whose status is FailedPrecondition.

@@ -60,7 +60,7 @@ struct TableStats {
   // Stored versions of all families, including dropped families. In memtables, tombstones and
   // replaced versions count, too.
   uint64_t cells = 0;
-  uint64_t memtable_cells = 0;  // those of `cells` that are in memtables, and so in no tablet
+  uint64_t memtable_cells = 0;  // the part of `cells` in memtables; TabletStats does not count it
   // Bytes of all families, including dropped ones, and of row keys, before compression.
   uint64_t bytes_logical = 0;
   uint64_t bytes_on_disk = 0;

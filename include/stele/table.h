@@ -76,7 +76,7 @@ class Table {
   // `if_not_matched`. Atomic: no other write of the row happens in between. The predicate sees the
   // cells that a read with ReadOptions.apply_gc sees.
   //
-  // Each branch has `row_key` or an empty row key. One branch may be without changes. Returns the
+  // The row key of each branch is `row_key` or empty. One branch may have no changes. Returns the
   // branch that was applied.
   // Errors: InvalidArgument if both branches are empty or either is malformed. Families are checked
   // only in the branch that is applied.
@@ -128,9 +128,9 @@ class Table {
 
   // Reads one row without copying its cells: calls `visit` once with a view of the row, and returns
   // true. The view is valid until `visit` returns. Returns false without a call if no cell passes
-  // the filter. `visit` may call the database, but must not close it. A remote database and a call
-  // that is recorded in a trace copy the row first. Errors: those of ReadRow, and InvalidArgument
-  // for an empty function.
+  // the filter. `visit` may call the database, but must not close it. The row is copied first if
+  // the database is remote or a trace records the call.
+  // Errors: those of ReadRow, and InvalidArgument for an empty function.
   [[nodiscard]] absl::StatusOr<bool> VisitRow(std::string_view row_key, const RowVisitor& visit,
                                               const Filter& filter = {},
                                               const ReadOptions& options = {}) const;

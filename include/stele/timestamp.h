@@ -65,9 +65,9 @@ std::ostream& operator<<(std::ostream& out, Timestamp timestamp);
 // the range is unbounded. An explicit end of 0 is literal; only the wire format reads 0 as "no
 // end".
 //
-// Errors when used: InvalidArgument for start > end; for a negative bound; and for a bound that is
-// not a multiple of 1000 in a table with millisecond granularity. start == end matches nothing in a
-// filter and is InvalidArgument in DeleteFromColumn.
+// Errors when used: InvalidArgument for start > end, and for a negative bound. In a table with
+// millisecond granularity, also for a bound that is not a multiple of 1000. start == end matches
+// nothing in a filter and is InvalidArgument in DeleteFromColumn.
 struct TimestampRange {
   Timestamp start = {};
   std::optional<Timestamp> end = std::nullopt;

@@ -1,7 +1,7 @@
 // admin/active_bulk_loads.h: the active bulk loads. Close ends them, since another process may open
 // the directory afterwards. Their number is limited, which limits their memory.
 //
-// Path:      admin/bulk_load.cc -> Add, AcquirePermit; Engine::Close -> EndAll.
+// Used by:   admin/bulk_load.cc adds each load. Close in db/engine.cc ends all of them.
 // Rule:      the memory of loads cannot be evicted, so it may use at most a quarter of the budget:
 //            one permit for each 8 MiB.
 // Threads:   thread-safe. Ending a load waits for the call that is using it.

@@ -1,8 +1,9 @@
 // admin/bulk_load.h: a bulk load: writes rows in ascending order directly to SSTables, and installs
 // all of them at once on top of the table.
 //
-// Path:      stele::BulkLoad -> api -> local_table -> here -> mutation/check.h, admin/load_files.h;
-//            at the end TableAdmin::InstallFlushed.
+// Used by:   db/engine.cc, for Table::BeginBulkLoad.
+// Calls:     mutation/check.h for each row, admin/load_files.h to write SSTables, and at the end
+//            admin/table_admin.h (InstallFlushed).
 // Rules:
 //            1. The load is one commit: it takes a sequence while the table has nothing in memory,
 //               its files have only that sequence, and one edit installs them all (engine rule 14).

@@ -1,7 +1,8 @@
 // admin/files_without_rows.h: finds the files that have no row in the range of a drop, so that the
 // drop leaves them unchanged.
 //
-// Path:      table_admin.cc DropRows -> here -> manifest/stack_edits.h Excise.
+// Used by:   admin/table_admin.cc, before it cuts references with Excise (manifest/stack_edits.h).
+// Calls:     the cursors of sstable/read/sstable_reader.h.
 // Why:       a drop cuts a reference in two. Without this check the files of other rows would be
 //            cut, too (docs/decisions/0040-drops-beside-jobs.md).
 // Cost:      a seek in each file that the range divides. No lock is held. Files never change, so

@@ -1,7 +1,8 @@
 // admin/load_files.h: writes the SSTables of one bulk load, one after the other, before an edit
 // references them.
 //
-// Path:      admin/bulk_load.cc -> here -> sstable builder -> io.
+// Used by:   admin/bulk_load.cc.
+// Calls:     jobs/job_context.h for a new file, sstable/write/sstable_builder.h.
 // Rules:     a file gets rows until it has `file_bytes` before compression; rows are not
 //            divided. A complete file is synced at once, so that the end of a load does not wait
 //            for all of them; the directory is synced last (engine rule 22).

@@ -1,7 +1,9 @@
 // api/backend.h: the abstract classes that implement the public handles, one for each handle. The
 // engine (db) and the remote client derive from them.
 //
-// Path:      stele/*.h -> api -> here -> db.
+// Used by:   the public handles: api/database.cc, api/table.cc, api/row_reader.cc, api/snapshot.cc,
+//            api/bulk_load.cc. Derived classes: db/local_database.h, db/local_table.h,
+//            remote/client/remote_database.h, remote/client/remote_table.h.
 // Errors:    those that the public methods document.
 // Threads:   DatabaseBackend, TableBackend and SnapshotBackend are thread-safe; RowSource and
 //            BulkLoadBackend are for one thread at a time.

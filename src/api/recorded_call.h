@@ -1,7 +1,8 @@
 // api/recorded_call.h: records the calls of the public handles in the trace of a database.
 //
-// Path:      Table, Database -> here -> trace/recorder.h. It is above the backends, so calls to a
-//            remote database are recorded, too.
+// Used by:   api/database.cc and api/table.cc. They are above the backends, so calls to a remote
+//            database are recorded, too.
+// Calls:     trace/recorder.h.
 // Rule:      the value of a cell is never recorded.
 // Cost:      one load of a flag while nothing is recorded, and a random number for a call that the
 //            sample leaves out.

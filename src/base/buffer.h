@@ -1,8 +1,9 @@
 // base/buffer.h: memory whose size depends on data. An allocation may fail and does not end the
 // process (engine rule 20).
 //
-// Path:      sstable pages, log records, values read from disk: everything whose size comes from
-//            data or from a caller.
+// Used by:   all code whose memory depends on data or on a caller: SSTable pages, log records,
+//            values.
+// Calls:     base/slab_memory.h.
 // Memory:    from kSlotBytesMin bytes on, slab_memory, which returns unused memory to the system;
 //            smaller buffers use the general allocator.
 // Errors:    Allocate returns ResourceExhausted with the number of bytes requested.

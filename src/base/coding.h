@@ -1,7 +1,7 @@
 // base/coding.h: little-endian integers, varints and length-prefixed bytes; reading is
 // bounds-checked and never trusts a length.
 //
-// Path:      mutation (batches), wal, sstable, manifest.
+// Used by:   the writers and readers of stored bytes: mutation, wal, sstable, manifest, trace.
 // Format:    docs/reference/format/conventions.md.
 // Errors:    writers have none. ByteReader returns false after the first malformed field, and stays
 //            in that state.

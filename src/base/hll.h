@@ -1,8 +1,8 @@
 // base/hll.h: HyperLogLog, an estimate of the number of distinct items. A state has at most 16 KiB,
 // and states can be folded in any order.
 //
-// Path:      cell/fold.h folds the cells of kHll families. mutation makes the state of one item.
-//            CellView::EstimateCardinality reads a state.
+// Used by:   cell/fold.cc folds the cells of kHll families. model/row.cc estimates a cardinality
+//            for CellView::EstimateCardinality.
 // Format:    docs/reference/format/hll.md. Users see the state as the cell's value and pass it to
 //            MergeToCell; it is stored in the same form.
 // Contract:  a state depends only on the set of items that were added. Folding is commutative,

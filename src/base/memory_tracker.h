@@ -1,8 +1,9 @@
 // base/memory_tracker.h: counts the memory of a database by use against one budget, and shrinks the
 // block cache when the budget is exceeded.
 //
-// Path:      memtables, open files, decoded blocks, jobs and pending writes -> Charge; block cache
-//            -> Shrinkable; stats.
+// Used by:   every owner of large memory charges it: memtables, open files, decoded blocks, jobs,
+//            pending writes. db/engine.cc makes it and reads it for Stats.
+// Calls:     the block cache, through the interface Shrinkable; base/shared_budget.h.
 // Rule:      memory that is required is charged and never refused. The block cache is optional
 //            memory and shrinks (engine rules 16 and 21, docs/decisions/0017-one-memory-budget.md).
 // Room:      the charges may reach charged_bytes_max(), which is less than the budget. The

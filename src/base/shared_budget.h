@@ -1,6 +1,6 @@
 // base/shared_budget.h: one memory budget for several databases of a process.
 //
-// Path:      MemoryTracker (one for each database) -> Member -> here.
+// Used by:   base/memory_tracker.cc. The tracker of each database is one Member.
 // Rule:      half of the limit is divided equally among the databases: the floors. A
 //            database above its floor is over the budget if the charges and the unused floors of
 //            the others together exceed it. So a floor is always free when its database needs it.

@@ -1,8 +1,9 @@
 // base/shared_sequence.h: persistent sequences and maps. A copy costs one pointer, and copies share
 // the chunks that they have in common.
 //
-// Path:      manifest (tables, tablets and files of a Version), read (those of a view); commit,
-//            state and compaction compare two of them.
+// Used by:   manifest/version.h (tables, tablets and files) and read/read_view.h (those of a view).
+//            commit/installer.cc, state/engine_state.cc and compaction/compaction_debt.cc compare
+//            two of them.
 // How:       elements are immutable and kept in chunks of up to kChunkMax pointers. A change
 //            copies the chunks that it touches and the list of chunks.
 // Cost:      with n elements, [] and find take O(log n). A change copies n / kChunkMax chunk

@@ -1,7 +1,8 @@
 // base/slab_memory.h: an allocator for memory of data-dependent size. It allocates slabs from the
 // system and returns unused frames to it.
 //
-// Path:      Buffer::Allocate (base/buffer.h) -> here -> mmap, madvise, munmap.
+// Used by:   base/buffer.cc (Buffer::Allocate).
+// Calls:     mmap, madvise, munmap.
 // Why:       a general allocator keeps freed memory in one arena per thread, with holes that fit no
 //            other size. A process then occupies several times the memory that it uses. This
 //            allocator occupies at most kIdleBytesMax more than is used

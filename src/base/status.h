@@ -1,7 +1,6 @@
 // base/status.h: helpers to create, format and propagate absl::Status with the standard library's
 // types.
 //
-// Path:      used by every directory of src/.
 // Errors:    docs/reference/errors.md defines the codes. A DataLoss message always begins with the
 //            file and the offset.
 // Threads:   immutable values and pure functions.

@@ -1,7 +1,7 @@
 // cell/bounded_cursor.h: a cursor that restricts another cursor to a row range.
 //
-// Path:      read, jobs: wraps an SSTable's cursor if the tablet's reference covers only a
-//            part of the file (after a split or an excision).
+// Used by:   read/source_chain.cc, jobs/compaction_job.cc and jobs/dead_sample.cc, for a reference
+//            that covers only a part of its file (after a split or an excision).
 // Threads:   confined, like the cursor that it owns.
 #pragma once
 

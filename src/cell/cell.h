@@ -1,7 +1,6 @@
 // cell/cell.h: the stored cell: its key, its kinds, and its order within a row.
 //
-// Path:      memtable and sstable cursors -> here -> merge, gc, filter, read; flush and compaction
-//            -> sstable builder.
+// Used by:   all code that reads or writes cells: memtable, sstable, merge, filter, read.
 // Units:     timestamps are microseconds; families are indexes (below), never names or ids.
 // Threads:   plain values. The bytes that a Cell points to belong to the cursor that returned it
 //            (cell_cursor.h).

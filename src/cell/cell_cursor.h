@@ -1,21 +1,10 @@
 // cell/cell_cursor.h: the interface of all internal cursors. A cursor steps over rows in one
 // direction and returns the cells of the current row in order.
 //
-// Path:      memtable, sstable -> merge -> retention -> filter -> read; the same chain feeds flush
-//            and compaction. Contract:
-//            - Rows are strictly ascending (kForward) or strictly descending (kReverse). In both
-//              directions the cells of a row have the order of cell.h.
-//            - A source is resolved: it returns each cell key at most once, without the cells that
-//              its own tombstones hide. The tombstones that it returns apply to older sources only
-//              (engine rules, "Order and commit").
-//            - A row may turn out to have no cells at all (skipped families, or hidden cells), or
-//              may be left out for that reason. Users must expect both.
-//            - Bytes returned by ReadCells stay valid until Unpin(), NextRow() or a seek of this
-//              cursor; row_key() until NextRow() or a seek. So the cells of one row can be viewed
-//              together without copying, and a very large row can be read in batches with Unpin()
-//              in between.
-//            - Large rows are streamed: ReadCells returns a bounded batch (about kCellBatch cells
-//              or a page of them), never a whole very large row.
+// Used by:   read/row_assembler.cc reads the top cursor of a chain for a read,
+//            jobs/sstable_writer.cc for a flush or a compaction. From top to bottom a chain is
+//            merge/retention_cursor.h, merge/merge_cursor.h, and the sources:
+//            memtable/memtable_cursor.h and sstable/read/section_cursor.h.
 // Errors:    calls that return bool return false at the end and on failure; status() distinguishes
 //            the two. After a failure the cursor does not move any more.
 // Threads:   confined to one thread at a time.

@@ -1,8 +1,8 @@
 // cell/fold.h: folds the deltas of one cell key. The only code that knows how each kind of
 // aggregate is folded.
 //
-// Path:      memtable (deltas of one source), merge (of several sources) -> here; mutation and
-//            sstable validate values with it.
+// Used by:   memtable/memtable_cursor.cc (the deltas of one source) and merge/row_merge.cc (of
+//            several sources). mutation/check.cc and sstable/read/page.cc validate values with it.
 // Values:    kSum, kMin, kMax: eight bytes big-endian, signed; a sum wraps around. kHll: a state of
 //            base/hll.h.
 // Contract:  folding is commutative and associative to the byte, so the result does not depend on

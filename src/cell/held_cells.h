@@ -1,8 +1,9 @@
 // cell/held_cells.h: copies the bytes of cells, so that their source can be released before the
 // rest of a very large row is read.
 //
-// Path:      read (row_stream, row_lookup, pass_reader); merge and section_join, for cells that
-//            they have read before their caller needs them.
+// Used by:   read/row_assembler.cc, read/row_lookup.cc and read/pass_reader.cc. merge/row_merge.cc
+//            and sstable/read/section_join.cc, for cells that they have read before their caller
+//            needs them.
 // Errors:    ResourceExhausted for refused memory; the cells are then unchanged.
 // Threads:   pure.
 #pragma once

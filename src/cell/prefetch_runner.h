@@ -1,7 +1,8 @@
 // cell/prefetch_runner.h: the interface through which a cursor runs work in advance on another
 // thread.
 //
-// Path:      jobs/prefetch_pool -> read -> CursorOptions -> sstable/read/row_group_prefetch.h.
+// Used by:   sstable/read/row_group_prefetch.cc, through CursorOptions. state/read_path.cc passes
+//            it to scans. Derived class: jobs/prefetch_pool.h.
 // Invariant: no result depends on a task being run. If a task has not started when its cursor needs
 //            the result, the cursor cancels it and does the work itself.
 // Lifetime:  a task owns the data that it uses. The runner outlives the cursors that use it. Tasks

@@ -1,9 +1,8 @@
 // cell/timestamp_span.h: the range of timestamps that a read can need.
 //
-// Path:      filter/program.h derives it from a filter, gc/retention.h from a GC rule ->
-//            read/source_chain.h -> the sources. By their statistics, sources may skip versions
-//            outside of it without reading them. They never leave out tombstones for it (engine
-//            rule 12).
+// Used by:   filter/reach.cc derives it from a filter, read/chain_options.cc from that and the GC
+//            rules. By their statistics, sources may skip versions outside of it without reading
+//            them. They never leave out tombstones for it (engine rule 12).
 // Units:     microseconds, both ends inclusive.
 // Threads:   plain values.
 #pragma once

@@ -1,8 +1,10 @@
 // commit/committer.h: the commit queue. It orders all writes, commits them in groups, checks their
 // conditions, and runs exclusive sections.
 //
-// Path:      table writes -> Commit -> (leader) log append, sync if requested, memtables, publish
-//            -> return to the writers.
+// Used by:   write/write_steps.cc (Commit), admin/table_admin.cc (exclusive sections, pauses),
+//            commit/installer.cc (Poison).
+// Calls:     the commit leader calls wal/commit_log.h (Append, Sync), memtable/memtable.h (Apply),
+//            and state/engine_state.h (Publish). Then it wakes the writers of its group.
 // Leader:    writers queue up, and the one at the head leads. It takes the writers behind it (up to
 //            kGroupBytesMax), assigns each batch its sequence, appends all of them with one write,
 //            syncs if any requests it, applies and publishes them, and wakes the others. A

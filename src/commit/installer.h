@@ -1,8 +1,11 @@
 // commit/installer.h: installs edits: syncs the log, writes the manifest, switches the view, and
 // removes obsolete files. Nothing else changes the Version.
 //
-// Path:      flush and compaction jobs, schema changes, excision -> Install -> manifest, engine
-//            state, SSTable files, log.
+// Used by:   jobs/job_runner.cc (flush, compaction), admin/table_admin.cc (schema changes, drops,
+//            bulk loads).
+// Calls:     wal/commit_log.h (Sync), manifest/manifest_log.h (Append), state/engine_state.h
+//            (Install), views/sstable_files.h (MarkObsolete), and at the end wal/commit_log.h
+//            (Release).
 // Rules:     no edit becomes durable before the log is durable up to it (engine rule 3). Files are
 //            removed only after the edit that drops them is durable (engine rule 22). Segments are
 //            recycled only after the manifest states that older ones are not needed (engine rule

@@ -9,7 +9,7 @@
 //            waits for the claims that are older, and later ones do not delay it.
 // Deadlock:  impossible, because a write waits for present pauses only, and a present pause waits
 //            for no write. A write waits without a row latch and without a turn as a large write.
-// Path:      Committer::PauseWrites, Committer::CommitGroup, WriteAdmission::Attempt -> here.
+// Used by:   commit/committer.cc (PauseWrites, CommitGroup).
 // Why:       docs/decisions/0045-what-holds-up-writers.md.
 // Threads:   thread-safe; a Claim is for one thread. The waits block.
 #pragma once

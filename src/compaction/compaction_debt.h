@@ -1,7 +1,8 @@
 // compaction/compaction_debt.h: keeps the compaction debt of a Version (picker.h) by tablet. It
 // recomputes only the tablets that an edit changed.
 //
-// Path:      commit/installer -> Follow after each install.
+// Used by:   commit/installer.cc calls Follow after each install.
+// Calls:     compaction/picker.h for the debt of a tablet.
 // Cost:      Follow reads the stacks of the changed tablets; for a table whose tablets were split
 //            or merged, those of all tablets, because the shares of its files change.
 // Threads:   thread-compatible.

@@ -1,8 +1,8 @@
 // compaction/compaction_pick.h: the input of the picker (PickerInput) and its result
 // (CompactionPick).
 //
-// Path:      job_scheduler -> PickerInput -> picker.h, tablet_picker.h -> CompactionPick ->
-//            job_runner.
+// Used by:   jobs/job_scheduler.cc makes a PickerInput, compaction/picker.cc makes the
+//            CompactionPick from it, and jobs/job_runner.cc runs the pick.
 // Threads:   plain values.
 #pragma once
 

@@ -1,7 +1,7 @@
 // compaction/dead_share.h: estimates the dead bytes of files from their summaries in the manifest,
 // without reading them.
 //
-// Path:      picker.cc -> reclaim_policy.cc -> here.
+// Used by:   compaction/reclaim_policy.cc.
 // Estimates: EstimateDeadBytes counts the dead bytes that a file's own summary shows. OlderContents
 //            bounds the bytes that newer tombstones and versions may hide in older files. A summary
 //            cannot show more: a deleted row may never have existed. So the bound only decides

@@ -4,7 +4,8 @@
 // tablets. If it finds none, later looks examine only the tablets that changed since then, and
 // PickCompaction runs again only if one of them has a compaction due.
 //
-// Path:      job_scheduler -> here -> picker.h.
+// Used by:   jobs/job_scheduler.cc.
+// Calls:     compaction/picker.h.
 // Limits:    a compaction may become due without a change of its tablet: by time, by reads, and by
 //            changes of other tablets that share a file. So PickCompaction must run from time to
 //            time anyway.

@@ -4,7 +4,8 @@
 // tablet references any more are dead, but stay on disk with the others (engine rule 17). If a
 // tablet has several references to the file, each has an equal share of the tablet's part.
 //
-// Path:      picker.cc, tablet_picker.cc.
+// Used by:   compaction/picker.cc, compaction/tablet_picker.cc, compaction/compaction_debt.cc,
+//            compaction/stack_shape.cc.
 // Threads:   pure functions.
 #pragma once
 

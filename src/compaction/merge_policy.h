@@ -2,7 +2,7 @@
 // clusters of similar size keeps writes cheap. Others are merged to make reads cheaper, or because
 // drops have fragmented them.
 //
-// Path:      picker.cc -> here.
+// Used by:   compaction/picker.cc.
 // Threads:   pure functions.
 #pragma once
 

@@ -1,7 +1,7 @@
 // compaction/move_policy.h: finds references for metadata merges, small-file compactions and
 // recompressions.
 //
-// Path:      picker.cc -> here.
+// Used by:   compaction/picker.cc.
 // Policy:    - Adjacent clusters without common rows (rows written in order, time series) are
 //              joined: each reference gets the commit interval of all of them.
 //            - A joined reference of the oldest cluster is rewritten at most once more, for the

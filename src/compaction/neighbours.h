@@ -2,7 +2,7 @@
 // and writes a shared file, so that random writes over many tablets do not make thousands of small
 // files.
 //
-// Path:      picker.cc -> here.
+// Used by:   compaction/picker.cc.
 // Invariant: the subcompactions share one range of commits. The inputs of each one are all
 //            references of its tablet with commits in that range. So the references of each
 //            subcompaction are contiguous (engine rule 1). Each subcompaction applies GC rules at

@@ -1,8 +1,10 @@
 // compaction/picker.h: picks the next compaction. A pure function from the state of the tables to a
 // pick.
 //
-// Path:      job_scheduler -> PickCompaction; job_runner runs the pick. Text-driven tests call it
-//            directly.
+// Used by:   jobs/job_scheduler.cc calls PickCompaction. Text-driven tests call it directly.
+// Calls:     compaction/tablet_picker.h for each tablet, and the policies:
+//            compaction/merge_policy.h, compaction/move_policy.h, compaction/neighbours.h,
+//            compaction/reclaim_policy.h.
 // Policy:    in this order, over all tables (docs/decisions/0015-compaction-policy.md):
 //            1. References that contain only garbage are dropped unread (reclaim_policy.h, engine
 //               rule 11).

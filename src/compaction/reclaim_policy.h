@@ -1,7 +1,8 @@
 // compaction/reclaim_policy.h: finds references that can be dropped unread, and stacks that are
 // worth rewriting to free dead bytes.
 //
-// Path:      picker.cc -> here -> dead_share.h.
+// Used by:   compaction/picker.cc, jobs/job_scheduler.cc.
+// Calls:     compaction/dead_share.h.
 // Policy:    docs/decisions/0047-dead-bytes-are-sampled.md. Summaries give a lower and an upper
 //            bound of the dead bytes. If the upper bound is large enough, a sample decides.
 // Threads:   pure functions.

@@ -1,7 +1,9 @@
 // compaction/stack_shape.h: describes a tablet's stack for the policies: its clusters, their sizes,
 // and the number of sources of a read.
 //
-// Path:      picker.cc -> here -> merge_policy.h, move_policy.h, neighbours.h.
+// Used by:   the policies: compaction/merge_policy.cc, compaction/move_policy.cc,
+//            compaction/neighbours.cc, compaction/reclaim_policy.cc.
+// Calls:     compaction/file_shares.h.
 // Invariant: a policy picks whole clusters, or a part of a cluster whose rows no other reference of
 //            the cluster has. So a job's inputs are contiguous among the references of their rows
 //            (engine rule 1).

@@ -1,6 +1,6 @@
 // db/added_files.h: adds files to the stack of one tablet, each at the place of its commits.
 //
-// Path:      db/file_edits.cc -> here. It says which file is added and which is replaced.
+// Used by:   db/file_edits.cc decides which file is added and which is replaced.
 // Errors:    InvalidArgument if there are too many files to compare.
 // Threads:   pure functions.
 #pragma once

@@ -1,7 +1,8 @@
 // db/damage.h: opens a damaged database for reading, as far as OnDamage allows it, and notes the
 // damage for Verify.
 //
-// Path:      db/open.cc.
+// Used by:   db/open.cc.
+// Calls:     db/readable_manifest.h, wal/log_reader.h.
 // Why:       docs/decisions/0050-damaged-logs-are-only-read.md.
 // Errors:    DataLoss with file and offset for damage that the options do not accept.
 // Threads:   the thread that opens the database.

@@ -1,9 +1,9 @@
 // db/engine.h: an open local database.
 //
-// Path:      db/local_database.cc and db/local_table.cc call it. OpenStorage (db/storage.h)
-//            recovers the components before the engine exists. They do the work: write/ and commit/
-//            (writes), state/read_path.h (reads), jobs/ (flushes, compactions), admin/ (tables,
-//            checkpoints, bulk loads).
+// Used by:   db/local_database.cc, db/local_table.cc.
+// Calls:     db/storage.h to open. Then write/write_path.h and write/conditional_writes.h (writes),
+//            state/read_path.h (reads), jobs/job_scheduler.h (flushes, compactions),
+//            admin/table_admin.h (tables), admin/checkpoint.h, admin/bulk_load.h.
 // Lifetime:  every handle, reader and snapshot shares it. Close stops it early; otherwise the last
 //            handle closes it.
 // Threads:   thread-safe.

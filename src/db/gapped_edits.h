@@ -3,7 +3,8 @@
 // An edit replaces whole tablets, so a later edit of the same rows gives what a missing one said.
 // Tablets that no later edit replaces stay as they were before the gap.
 //
-// Path:      db/readable_manifest.cc -> here. Only for reading around damage.
+// Used by:   db/readable_manifest.cc, only to read around damage.
+// Calls:     db/version_snapshot.h.
 // Lost:      a table that a missing edit created, unless a later edit or an SSTable has its
 //            definition; the rows of a file that only missing edits referenced, until
 //            db/file_edits.h adds it. Tables and rows that a missing edit dropped may be in the

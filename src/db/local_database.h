@@ -1,7 +1,8 @@
 // db/local_database.h: implements the Database handle for a directory or memory. Passes each call
 // to a component.
 //
-// Path:      stele::Database -> api -> here -> db/engine.h.
+// Used by:   stele::Database, as a DatabaseBackend (api/backend.h).
+// Calls:     db/engine.h.
 // Lifetime:  keeps the engine open.
 // Threads:   thread-safe.
 #pragma once

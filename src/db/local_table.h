@@ -1,7 +1,10 @@
 // db/local_table.h: implements the Table handle of a local database. Passes each call to a
 // component.
 //
-// Path:      stele::Table -> api -> here -> db/engine.h.
+// Used by:   db/local_database.cc makes it. stele::Table calls it as a TableBackend
+//            (api/backend.h).
+// Calls:     db/engine.h, which has the components: write/write_path.h, write/conditional_writes.h,
+//            state/read_path.h, admin/table_admin.h.
 // Lifetime:  keeps the engine open. It refers to the table by id, so a table that was deleted and
 //            created again is another table.
 // Threads:   thread-safe.

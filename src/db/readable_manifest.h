@@ -1,8 +1,8 @@
 // db/readable_manifest.h: reads a damaged manifest as far as it is readable, and adds what the
 // SSTables say. Changes nothing.
 //
-// Path:      db/damage.cc -> here -> manifest/manifest_reader.h, db/gapped_edits.h,
-//            db/file_edits.h.
+// Used by:   db/damage.cc.
+// Calls:     manifest/manifest_reader.h, db/gapped_edits.h, db/file_edits.h.
 // Errors:    those of the file system, and the error of a database of which nothing is readable.
 // Threads:   pure functions.
 #pragma once

@@ -1,7 +1,8 @@
 // db/recovery.h: replays the log: applies each batch to each table whose files do not have it yet
 // (engine rule 2).
 //
-// Path:      db/open.cc -> here -> wal/log_reader.h -> memtables.
+// Used by:   db/open.cc.
+// Calls:     wal/log_reader.h for the records, then memtable/memtable.h (Apply).
 // Memory:    a log may have more data than fits in this budget, since it may have been written
 //            under a larger one. ReplayLog reads the whole log before anything in the directory is
 //            changed, and applies as much as fits in the write memory. ReplayRest runs once files

@@ -4,7 +4,9 @@
 // OpenStorage returns it after recovery. No thread runs yet. Engine (db/engine.h) owns it, and adds
 // the components for reads, writes and background threads.
 //
-// Path:      Engine::Open -> OpenStorage (db/open.cc) -> db/recovery.h.
+// Used by:   db/engine.cc calls OpenStorage, which is in db/open.cc.
+// Calls:     manifest/manifest_log.h (Recover or Create), wal/log_reader.h and wal/commit_log.h.
+//            The log is replayed there, too (db/recovery.h).
 // Lifetime:  the components refer to each other, so a Storage does not move. They are destroyed in
 //            reverse order.
 // Threads:   confined until Engine owns it; then each component documents its threads.

@@ -1,7 +1,8 @@
 // db/version_snapshot.h: makes a Version from a snapshot edit that was put together from what is
 // readable of a damaged database.
 //
-// Path:      db/gapped_edits.cc, db/file_edits.cc -> here -> manifest/edit.h.
+// Used by:   db/gapped_edits.cc, db/file_edits.cc.
+// Calls:     manifest/edit.h.
 // Errors:    InvalidArgument if the parts of the edit contradict each other.
 // Threads:   pure functions.
 #pragma once

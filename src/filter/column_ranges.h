@@ -1,8 +1,8 @@
 // filter/column_ranges.h: sets of columns of a row, as ranges: the columns that a filter passes or
 // needs to see.
 //
-// Path:      compile.cc makes them from filters, reach.cc narrows and unites them, program.cc uses
-//            them to skip columns.
+// Used by:   filter/compile.cc puts them into stages, filter/reach.cc narrows and unites them,
+//            filter/program.cc skips columns by them.
 // Units:     families are indexes (cell/cell.h).
 // Threads:   plain values.
 #pragma once

@@ -1,6 +1,7 @@
 // filter/compile.h: compiles a Filter into lists of stages for one table's families.
 //
-// Path:      program.h -> here -> stage.h.
+// Used by:   filter/program.cc.
+// Calls:     filter/stage.h.
 // Passes:    a condition sees the whole row before it lets any cell pass. A row is read once for
 //            each condition that depends on another, and once more for the output. Conditions that
 //            do not depend on each other share a pass.

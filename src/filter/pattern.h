@@ -1,7 +1,7 @@
 // filter/pattern.h: a compiled regex of a filter. Nearly all regexes have a simple form and are
 // matched without RE2.
 //
-// Path:      compile.cc makes it, stage.cc matches with it, reach.cc derives key ranges from it.
+// Used by:   filter/stage.cc matches with it. filter/compile.cc makes it.
 // Forms:     texts: "name" or "one|other", where any byte may be escaped, as clients send the name
 //            of a column. Prefix: a text followed by ".*" or "\C*". RE2 handles the rest; compiling
 //            with RE2 costs more than reading a row.

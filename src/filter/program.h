@@ -1,9 +1,10 @@
 // filter/program.h: a Filter, compiled for one table's families and applied to the cells of one row
 // after the other.
 //
-// Path:      Filter -> Compile -> read. The reader restricts the sources to wanted_families(). For
-//            each row it calls StartRow and then Run or RunPass with the row's cells as they are
-//            read.
+// Used by:   state/read_path.cc compiles it. read/row_assembler.cc calls StartRow for each row and
+//            then Run with the cells as they are read. read/pass_reader.cc runs several passes.
+//            read/chain_options.cc restricts the sources to wanted_families().
+// Calls:     filter/compile.h once, filter/run_stages.h for each row.
 // How:       a chain is a list of stages (stage.h); a cell passes if it passes all of them. A list
 //            whose stages only drop or change cells runs in place, batch by batch. A list with
 //            sinks, interleaves or conditions (run_stages.h) needs several passes over the row, and

@@ -1,8 +1,8 @@
 // filter/reach.h: determines which cells of a table a compiled filter needs to see, before anything
 // is read.
 //
-// Path:      program.h -> here; then the sources leave out families, columns, versions and rows
-//            that cannot matter.
+// Used by:   filter/program.cc. By its result the sources leave out families, columns, versions and
+//            rows that cannot matter.
 // How:       goes through the stages from last to first. From the cells that matter after a stage
 //            it computes those that matter before it. A stage that drops cells outside a range
 //            narrows it. A limit or offset of a row's cells counts all cells before the last one

@@ -1,7 +1,8 @@
 // filter/run_stages.h: runs the cells of a row, one by one, through stages that copy cells or
 // depend on the whole row.
 //
-// Path:      program.h -> here -> stage.h.
+// Used by:   filter/program.cc.
+// Calls:     filter/stage.h.
 // Order:     the copies of a cell stay together, in the order of the interleave's filters, before
 //            the copies of the next cell. So the output is ordered, limits after an interleave
 //            count every copy, and each filter of an interleave sees the same cells as it would

@@ -1,8 +1,8 @@
 // filter/stage.h: one step of a compiled filter. In a list of stages the output of each stage is
 // the input of the next.
 //
-// Path:      compile.h makes them, reach.h inspects their needs, program.h and run_stages.h run
-//            cells through them.
+// Used by:   filter/compile.cc makes stages, filter/reach.cc inspects their needs,
+//            filter/program.cc and filter/run_stages.cc run cells through them.
 // State:     the counters for the current row are part of the stage, so the same filter used in two
 //            places counts separately.
 // Threads:   plain values; the parts that copies share (StageTest) are immutable.

@@ -1,6 +1,7 @@
 // inspect/dump.h: prints any file of a database as text.
 //
-// Path:      `stele dump` -> here -> wal, sstable, manifest.
+// Used by:   `stele dump` (tools/stele/care.cc).
+// Calls:     wal/log_reader.h, sstable/inspect/sstable_dump.h, manifest/manifest_log.h.
 // Errors:    InvalidArgument for a file that Stele did not write; DataLoss if not even its header
 //            can be read; those of the file system. Bytes are never trusted.
 // Threads:   pure functions.

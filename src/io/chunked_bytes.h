@@ -1,8 +1,8 @@
 // io/chunked_bytes.h: a file's bytes in memory, in chunks that copies share until one of them
 // writes (copy on write).
 //
-// Path:      mem_file_system (large chunks, never copied), crash_file_system (4 KiB chunks; an
-//            image copies only pointers).
+// Used by:   io/mem_file_system.cc (large chunks, never copied) and the file system of the crash
+//            tests (4 KiB chunks; an image copies only pointers).
 // Units:     a chunk of zeros that was never written is not stored.
 // Errors:    Write and Resize return an errno (0, ENOMEM, EFBIG). After an error the bytes may be
 //            partly written, as in a file.

@@ -1,8 +1,8 @@
 // io/file_pool.h: limits the number of open read-only files. A file that was not read recently is
 // closed when another must be opened, and is opened again by name when it is read.
 //
-// Path:      io/posix_file_system.cc (OpenMode::kReadByName) -> here. There is one pool for the
-//            process, since the limit is one of the process.
+// Used by:   io/posix_file_system.cc (OpenMode::kReadByName). There is one pool for the process,
+//            since the limit is one of the process.
 // Rule:      a file is closed only while it has no readers, so reading threads may exceed the limit
 //            by one file each. The file to close is selected by the clock algorithm: a file that
 //            was read since the hand passed it is skipped once.

@@ -1,8 +1,8 @@
 // io/file_system.h: the interface for all file operations. Tests use it to simulate crashes, full
 // disks and failing calls.
 //
-// Path:      wal, sstable, manifest, db (lock, checkpoint, obsolete files) -> here ->
-//            io/posix_file_system.cc or io/mem_file_system.cc.
+// Used by:   all code that accesses files: wal, sstable, manifest, trace, db, admin. Derived
+//            classes: the one in io/posix_file_system.cc, and io/mem_file_system.h.
 // Errors:    a failed call returns a Status that names the call and the path (base/status.h
 //            ErrnoStatus). EINTR and short transfers are retried inside, so a Write is complete or
 //            failed, and a Read is short only at the end of the file.

@@ -1,8 +1,8 @@
 // io/lock_table.h: a table of the locked files of one process, or of one file system in memory, by
 // file identity.
 //
-// Path:      FileSystem::Lock of every implementation -> here; the POSIX implementation also locks
-//            with the operating system.
+// Used by:   io/mem_file_system.cc and io/posix_lock.cc (FileSystem::Lock). The POSIX
+//            implementation also locks with the operating system.
 // Errors:    Acquire returns FailedPrecondition naming the path and, for an exclusive lock, its
 //            holder's text.
 // Threads:   thread-compatible.

@@ -1,7 +1,7 @@
 // io/mem_file_system.h: a file system in memory, for databases without a disk ("mem:").
 //
-// Path:      db (location "mem:") -> here. Tests of crashes and faults use
-//            tests/support/crash_fs/crash_file_system.h instead.
+// Used by:   db/local_database.cc, for the location "mem:". Tests of crashes and faults use another
+//            one (tests/support/crash_fs/crash_file_system.h).
 // Format:    paths as in io/mem_tree.h; the root directory always exists.
 // Errors:    like the operating system's; refused memory is ResourceExhausted. A file has at most
 //            64 GiB.

@@ -1,7 +1,7 @@
 // io/mem_tree.h: directories and names in memory, with POSIX's rules. The file system defines the
 // contents of the nodes.
 //
-// Path:      mem_file_system and crash_file_system store their files here.
+// Used by:   io/mem_file_system.cc, and the file system of the crash tests.
 // Format:    paths are split at '/'; empty parts and "." are skipped, so "/a//b", "a/b" and "./a/b"
 //            are the same. ".." is not supported.
 // Errors:    ErrnoStatus with the error number that the operating system would return.

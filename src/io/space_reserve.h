@@ -5,7 +5,7 @@
 // manifest, and for a flush. Open releases the reserve if it finds no room, and so does a call that
 // frees space. Until the reserve is restored, all other writes are refused, so that they do not use
 // it up.
-// Path:      open, write_gate -> Release; job_scheduler -> Restore.
+// Used by:   state/write_gate.cc (Release, Restore), jobs/job_scheduler.cc (RestoreIsDue).
 // Format:    the contents of the file have no meaning (docs/reference/format/conventions.md).
 // Errors:    none: if the file cannot be made, there is no reserve.
 // Threads:   thread-safe. Its mutex is held over I/O; calls that do not access the file take no

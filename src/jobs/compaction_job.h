@@ -1,9 +1,11 @@
 // jobs/compaction_job.h: merges a contiguous part of a tablet's stack into one SSTable, or
 // such parts of several adjacent tablets. A plain function, like jobs/flush_job.h.
 //
-// Path:      job_runner -> here -> sstable cursors, bounded to their references; those without
-//            common rows form one sorted run -> merge -> retention (partial) -> sstable builder.
-//            The subcompactions are written to the same file, one after the other.
+// Used by:   jobs/job_runner.cc.
+// Calls:     from the inputs to the output: sstable/read/sstable_reader.h (cursors, bounded to
+//            their references), merge/run_cursor.h (those without common rows form one sorted run),
+//            merge/merge_cursor.h, merge/retention_cursor.h, jobs/sstable_writer.h. The
+//            subcompactions are written to the same file, one after the other.
 // Ordinals:  each subcompaction applies GC rules at the newest commit time of its inputs (engine
 //            rule 9). The output stores the least of these times, because a tablet may have later
 //            commits outside its part of the file. Such a commit may have lowered an ordinal, which

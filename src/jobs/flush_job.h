@@ -1,8 +1,8 @@
 // jobs/flush_job.h: writes one frozen memtable to an SSTable. A plain function: no threads, no
 // locks, no database state.
 //
-// Path:      job_runner, admin/checkpoint -> here -> memtable cursor -> retention (partial) ->
-//            sstable builder. job_runner installs the result.
+// Used by:   jobs/job_runner.cc, which installs the result; admin/checkpoint.cc.
+// Calls:     memtable/memtable.h (NewCursor), merge/retention_cursor.h, jobs/sstable_writer.h.
 // Errors:    those of the file system; the incomplete file is removed.
 #pragma once
 

@@ -1,8 +1,8 @@
 // jobs/job_context.h: the context that all jobs that write SSTables share: flushes, compactions,
 // view spills, bulk loads.
 //
-// Path:      db/storage.h makes it; job_runner, memtable_spill, load_files -> NewJob ->
-//            jobs/sstable_writer.h.
+// Used by:   db/open.cc makes it. jobs/job_runner.cc, jobs/memtable_spill.cc and
+//            admin/load_files.cc call NewJob for each file that they write.
 // Threads:   plain references; NewJob is thread-safe.
 #pragma once
 

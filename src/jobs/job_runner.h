@@ -1,7 +1,8 @@
 // jobs/job_runner.h: runs one flush or one compaction from start to install: collects its inputs,
 // runs the pure job, and installs the edit.
 //
-// Path:      job_scheduler -> here -> jobs/flush_job.h, jobs/compaction_job.h -> installer.
+// Used by:   jobs/job_scheduler.cc; admin/table_admin.cc (CompactTable).
+// Calls:     jobs/flush_job.h or jobs/compaction_job.h, then commit/installer.h.
 // Errors:    those of the job and the install. Aborted: the table was deleted or the inputs were
 //            replaced meanwhile; the result is discarded, and the job is picked again if it is
 //            still due. Cancelled: stopped. After a schema change, or after rows were dropped, the

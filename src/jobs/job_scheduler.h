@@ -1,6 +1,10 @@
 // jobs/job_scheduler.h: the background threads, and the scheduling of flushes, compactions, spare
 // log segments and spills.
 //
+// Used by:   db/engine.cc makes it. admin/table_admin.cc waits for its flushes and claims tablets.
+//            Writes that need memory wait for it, as BackgroundWork (write/write_admission.h).
+// Calls:     jobs/job_runner.h (flush; compaction after compaction/picker.h),
+//            jobs/memtable_spill.h, wal/commit_log.h (PrepareSpare).
 // Order:     flushes first (writers wait for them), then a spare log segment, the reserve, a spill
 //            of a pinned memtable, and compactions last. Of two or more threads, some run only
 //            compactions, with a lower priority than the rest of the process, and the others run

@@ -1,7 +1,8 @@
 // jobs/memtable_spill.h: writes a memtable that only views hold to private SSTables, and switches
 // the views to these files.
 //
-// Path:      job_scheduler -> here -> jobs/sstable_writer.h; then pinned_views -> snapshots and
+// Used by:   jobs/job_scheduler.cc.
+// Calls:     jobs/sstable_writer.h, then views/pinned_views.h (Replace). After that snapshots and
 //            scans read the file instead of the memtable.
 // Rules:     engine rule 16. A file has everything that a view sees of the memtable, tombstones and
 //            garbage included, so that reads without GC return the same, too. No edit references

@@ -1,6 +1,7 @@
 // jobs/prefetch_pool.h: the threads that decode row groups in advance for long scans.
 //
-// Path:      row streams' cursors (sstable/read/row_group_prefetch.h) -> here.
+// Used by:   db/engine.cc makes it. Cursors of long scans call it as a PrefetchRunner
+//            (cell/prefetch_runner.h).
 // Lifetime:  a thread starts when there is work and no idle thread, so a database without long
 //            scans has none. Stop waits for running tasks (about one readahead batch for each
 //            thread) and drops the others, whose cursors do the work.

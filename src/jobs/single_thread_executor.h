@@ -1,6 +1,7 @@
 // jobs/single_thread_executor.h: a helper thread that runs the work of its owner in order.
 //
-// Path:      load_files -> sstable/write/serial_executor.h -> here; lab/import -> here.
+// Used by:   admin/load_files.cc, whose builder calls it as a SerialExecutor
+//            (sstable/write/serial_executor.h); lab/import/table_writer.cc.
 // Lifetime:  the thread starts with the first work; the destructor waits for it. In a forked child,
 //            which does not have the thread, nothing waits.
 // Errors:    none: if the system refuses a thread, Submit runs the work itself.

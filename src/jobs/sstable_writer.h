@@ -1,7 +1,8 @@
 // jobs/sstable_writer.h: writes the cells of cursors, one cursor after the other, to one synced
 // SSTable. Flushes, compactions and view spills share it.
 //
-// Path:      flush_job.cc, compaction_job.cc, memtable_spill.cc -> here -> sstable builder -> io.
+// Used by:   jobs/flush_job.cc, jobs/compaction_job.cc, jobs/memtable_spill.cc.
+// Calls:     sstable/write/sstable_builder.h.
 // Durability: before WriteSstable returns OK, the file is written and synced, and so is its
 //            directory (engine rule 22).
 // Errors:    those of the cursors and of the file system; Cancelled when stopped. The file is

@@ -1,5 +1,7 @@
 // manifest/edit.h: a change of the Version, as stored in the manifest.
 //
+// Used by:   commit/installer.cc and its callers make edits. manifest/manifest_log.cc applies and
+//            stores them.
 // Format:    docs/reference/format/manifest.md. edit_coding.h encodes it in parts.
 // Tablets:   the tablet edits of a table, in any order, replace exactly the tablets that they
 //            cover. Each contiguous range of them begins and ends at a boundary of the table's

@@ -1,7 +1,7 @@
 // manifest/edit_coding.h: encodes and decodes edits in parts.
 //
-// Path:      manifest_log.cc, manifest_files.cc -> EncodeEdit, EncodeSnapshot -> edit_writer.h;
-//            manifest_reader.cc -> EditDecoder.
+// Used by:   manifest/manifest_log.cc (EncodeEdit), manifest/manifest_files.cc (EncodeSnapshot),
+//            manifest/manifest_reader.cc (EditDecoder).
 // Format:    docs/reference/format/manifest.md: fields, each with a tag, the length of its content,
 //            and the content.
 // Memory:    encoding needs memory for one field. Decoding needs memory for the edit and one part.

@@ -1,6 +1,7 @@
 // manifest/edit_writer.h: writes one edit to a manifest, as one record or as several.
 //
-// Path:      manifest_log.cc (append), manifest_files.cc (snapshot) -> here -> io.
+// Used by:   manifest/manifest_log.cc (append), manifest/manifest_files.cc (snapshot).
+// Calls:     io/file_system.h.
 // Format:    docs/reference/format/manifest.md. All records except the last are parts. Each has the
 //            checksum of the record before it and the offset where its edit begins.
 // Memory:    one part.

@@ -1,6 +1,7 @@
 // manifest/manifest_files.h: writes a new manifest and switches CURRENT to it, in two steps.
 //
-// Path:      manifest_log.cc (create, recover, growth).
+// Used by:   manifest/manifest_log.cc (create, recover, growth), admin/checkpoint.cc.
+// Calls:     manifest/edit_writer.h, manifest/current_file.h.
 // Steps:     PrepareManifest writes both temporary files and syncs nothing. If it fails, the old
 //            manifest remains current and nothing is lost. InstallManifest syncs the manifest,
 //            renames it, syncs the directory, and then does the same with CURRENT. If it fails, it

@@ -1,6 +1,7 @@
 // manifest/manifest_format.h: encodes and decodes a manifest's header and its record headers.
 //
-// Path:      manifest_reader.h, manifest_log.cc, current_file.h.
+// Used by:   manifest/manifest_reader.cc, manifest/manifest_log.cc, manifest/edit_writer.cc,
+//            manifest/manifest_files.cc, manifest/current_file.cc.
 // Format:    docs/reference/format/manifest.md. Little-endian. The header has a checksum. Each
 //            record header has a separate check, seeded by the manifest's id, number and nonce. So
 //            neither a record header of another manifest nor bytes that a user stored pass the

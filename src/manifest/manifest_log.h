@@ -1,7 +1,9 @@
 // manifest/manifest_log.h: the manifest, a log of edits, and CURRENT, which names the current
 // manifest.
 //
-// Path:      commit/installer -> Append; db open -> Recover; first open -> Create.
+// Used by:   commit/installer.cc (Append), db/open.cc (Recover, or Create for a new database).
+// Calls:     manifest/edit_writer.h for an edit, manifest/manifest_files.h for a new manifest,
+//            manifest/manifest_reader.h for recovery.
 // Format:    docs/reference/format/manifest.md. A manifest is a header and then records, each with
 //            an edit or a part of one. The checksums are chained.
 // Durability: Append returns after the edit is synced. A failed write is undone (the file is

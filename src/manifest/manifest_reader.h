@@ -1,7 +1,9 @@
 // manifest/manifest_reader.h: reads a manifest's records, assembles edits, and distinguishes a torn
 // tail from corruption.
 //
-// Path:      manifest_log.cc (recovery), directory_state.cc, manifest_dump.cc.
+// Used by:   manifest/manifest_log.cc (recovery), manifest/directory_state.cc,
+//            manifest/manifest_dump.cc, db/readable_manifest.cc.
+// Calls:     manifest/edit_coding.h (EditDecoder).
 // Format:    docs/reference/format/manifest.md.
 // Check:     an edit is acknowledged only after it is synced, and the next edit is written only
 //            after that. So at most the last edit can be torn. A bad record is DataLoss if a later

@@ -1,7 +1,8 @@
 // manifest/runs.h: divides a stack into the fewest sorted runs. The references of a sorted run do
 // not overlap, so it is one source of a merge.
 //
-// Path:      read/source_chain, compaction_job -> here -> merge/run_cursor.h.
+// Used by:   read/source_chain.cc and jobs/compaction_job.cc. They make a cursor of each run
+//            (merge/run_cursor.h).
 // Why:       references that do not overlap may change places in a stack, since no row is in both.
 //            So each may be placed directly below the lowest newer one that it overlaps. References
 //            of the same depth form one run: parts of one file, the files of a bulk load, and

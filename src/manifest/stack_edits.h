@@ -1,8 +1,9 @@
 // manifest/stack_edits.h: computes the new stacks for an install. Pure functions from the state at
 // install to tablet edits.
 //
-// Path:      commit/installer (flush, bulk load, compaction, drop, excision, split and merge of
-//            tablets) -> here -> TableEdit::tablets -> ManifestLog::Append.
+// Used by:   jobs/job_runner.cc (flush, compaction, split and merge of tablets),
+//            admin/bulk_load.cc, admin/table_admin.cc (drop). They put the result into
+//            TableEdit::tablets, and the installer appends the edit (commit/installer.h).
 // Invariants: if the given stacks satisfy the invariants of version.h and the following ones, so do
 //            the results. A stack is sorted by its references' newest sequences, descending. So
 //            references with one commit interval (parts of one file, files of one bulk load) are

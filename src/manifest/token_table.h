@@ -1,8 +1,8 @@
 // manifest/token_table.h: the internal table that stores the idempotency tokens of the last 15
 // minutes.
 //
-// Path:      db/open.cc creates it with the database; write/token_rows.h reads and writes its
-//            rows; flush, compaction, recovery and checkpoints treat it as any other table.
+// Used by:   db/open.cc makes it with the database. write/token_rows.cc reads and writes its rows.
+//            Flush, compaction, recovery and checkpoints treat it as any other table.
 // Id:        0, which no user table has. Its definition is a part of the format: no manifest stores
 //            it, and no edit changes it.
 // Names:     users cannot access it. Its name is not a valid table name, and Version::FindTable

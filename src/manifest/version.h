@@ -1,8 +1,8 @@
 // manifest/version.h: an immutable description of all tables, tablets and files. Only edits change
 // it.
 //
-// Path:      recovery and every install (flush, compaction, schema change, excision) -> edit.h
-//            Apply -> Version -> read views, pickers.
+// Used by:   manifest/manifest_log.cc makes a Version from an edit with Apply (edit.h), at recovery
+//            and at every install. read/read_view.h and compaction/picker.cc read it.
 // Invariants: CheckVersion checks them at every recovery, and for changed tablets before an edit
 //            is written.
 //            1. A table's tablets cover its row space without gap or overlap, ascending.

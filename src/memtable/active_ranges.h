@@ -1,7 +1,7 @@
 // memtable/active_ranges.h: the range tombstones of one column that cover the current timestamp,
 // while a reader moves from new timestamps to old ones.
 //
-// Path:      the memtable's cursor, which adds each tombstone at its newest timestamp
+// Used by:   memtable/memtable_cursor.cc, which adds each tombstone at its newest timestamp
 //            (cell/cell.h).
 // Kept:      a tombstone is dropped if another one hides everything that it hides. So among the
 //            kept ones a later start means a later commit, and the last one is the newest commit

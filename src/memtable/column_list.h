@@ -1,6 +1,7 @@
 // memtable/column_list.h: the columns of one row of a memtable, in the order of cell/cell.h.
 //
-// Path:      RowList (row_list.h) has one per row -> ColumnNode -> CellNode.
+// Used by:   memtable/row_node.h has one for each row.
+// Calls:     memtable/column_node.h.
 // Cost:      that of skip_list.h. A read of the newest cells takes one step for each column. A
 //            mutation whose columns are sorted searches once.
 // Threads:   one inserting thread and any number of concurrent readers.

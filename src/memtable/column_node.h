@@ -1,6 +1,8 @@
 // memtable/column_node.h: one column of a row of a memtable, with its cells.
 //
-// Path:      ColumnList (column_list.h) has one per column; the memtable's cursor traverses it.
+// Used by:   memtable/column_list.h has one for each column. memtable/memtable_cursor.cc traverses
+//            it.
+// Calls:     memtable/cell_node.h.
 // Columns:   the row's tombstones are one column, and each family's tombstones are one column.
 //            These come before the others (cell/cell.h), so a tombstone of the row is found in one
 //            step.

@@ -1,7 +1,9 @@
 // memtable/memtable.h: one table's recent commits in memory, sorted and grouped by row.
 //
-// Path:      commit/committer -> Apply; read -> NewCursor; state freezes a full one, so that
-//            nothing is applied any more -> jobs/flush_job.
+// Used by:   commit/committer.cc (Apply), read/source_chain.cc (NewCursor, NewRowCursor).
+//            state/engine_state.cc freezes a full one, so that nothing is applied any more, and
+//            jobs/flush_job.cc writes it.
+// Calls:     memtable/row_list.h to insert rows, memtable/memtable_cursor.h to read them.
 // Invariants:
 //            1. Each row mutation searches for its row once. A row has its cells in the order of
 //               cell/cell.h, then newest commit first (sequence, position in the batch; engine rule

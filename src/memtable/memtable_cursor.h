@@ -1,7 +1,8 @@
 // memtable/memtable_cursor.h: a cursor over a memtable's rows and cells as of a sequence. It
 // returns the newest operation of each cell key, without the cells that tombstones hide.
 //
-// Path:      Memtable::NewCursor -> merge.
+// Used by:   memtable/memtable.cc (NewCursor). The cursor is one of the sources of a merge
+//            (merge/merge_cursor.h).
 // Rules:     engine rule 4. Operations above the sequence are not visible. A tombstone hides the
 //            operations that were committed before it. It is returned if it hides cells in older
 //            sources: the row's newest tombstone, or else family tombstones, or else range

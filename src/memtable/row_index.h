@@ -1,7 +1,7 @@
 // memtable/row_index.h: finds a row of a memtable by its complete key, without a search in the
 // sorted list: a hash table from row keys to rows.
 //
-// Path:      RowList (row_list.h) adds each new row, and looks here before it searches.
+// Used by:   memtable/row_list.cc adds each new row, and looks here before it searches.
 // Layout:    32 parts, each a table with open addressing that doubles when it is 3/4 full. So an
 //            insert moves the rows of at most one part. A slot has 19 bits of the hash of a
 //            row, and its address. The lowest of these bits choose the slot, so moving a row does

@@ -1,7 +1,7 @@
 // memtable/row_node.h: one row of a memtable: its key, its columns, and its links in the list of
 // rows.
 //
-// Path:      RowList (row_list.h) links it, RowIndex (row_index.h) finds it by its key.
+// Used by:   memtable/row_list.cc links it, memtable/row_index.cc finds it by its key.
 // Threads:   one inserting thread and any number of concurrent readers.
 #pragma once
 

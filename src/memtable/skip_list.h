@@ -1,7 +1,8 @@
 // memtable/skip_list.h: a sorted list of nodes in an arena: a plain linked list while it is short,
 // a skip list afterwards.
 //
-// Path:      the columns of a row (column_list.h) and the cells of a column (column_node.h).
+// Used by:   memtable/column_list.h (the columns of a row), memtable/column_node.cc (the cells of a
+//            column).
 // Node:      link() and next() are its link on the lowest level; height() counts its levels, the
 //            lowest included; upper_link(level) has the levels from 1 to height() - 1; newest() is
 //            the greatest sequence that was committed to it. A node is never removed.

@@ -1,8 +1,8 @@
 // merge/row_merge.h: merges the cells of one row from many resolved sources, newest first, into one
 // resolved source.
 //
-// Path:      merge_cursor passes the cursors that are positioned on the same row. This class
-//            decides which versions are kept.
+// Used by:   merge/merge_cursor.cc passes the cursors that are positioned on the same row. This
+//            class decides which versions are kept.
 // How:       sources are ordered by their current column. If only one source has the next columns,
 //            its cells are copied up to the column of the second source in this order. Sources with
 //            the same column are merged by timestamp, with one active range tombstone per source.

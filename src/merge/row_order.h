@@ -1,8 +1,8 @@
 // merge/row_order.h: determines which of several sources has the next row, and which others have
 // the same row: a loser tree with cached prefixes of row keys.
 //
-// Path:      merge_cursor advances the sources of the current row and reports their new positions
-//            here.
+// Used by:   merge/merge_cursor.cc advances the sources of the current row and reports their new
+//            positions here.
 // Heads:     eight bytes of each row key after the prefix that all row keys share. The prefix is
 //            set at a seek and shortened when a row key does not begin with it.
 // How:       the leaves of the tree are the sources. An inner node stores the loser of its match,

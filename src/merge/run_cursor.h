@@ -1,8 +1,8 @@
 // merge/run_cursor.h: presents the sources of a sorted run, whose rows do not overlap, as one
 // source.
 //
-// Path:      read/source_chain and compaction_job divide a stack into sorted runs (manifest/runs.h)
-//            -> here -> merge_cursor.
+// Used by:   read/source_chain.cc and jobs/compaction_job.cc, for each sorted run of a stack
+//            (manifest/runs.h). The cursor is one of the sources of a merge (merge/merge_cursor.h).
 // Cost:      a source is opened when the cursor reaches its rows and closed when it leaves them, so
 //            a run of a hundred files has one open. A seek finds its source by binary search and
 //            opens another one only if that source has no row left.

@@ -1,7 +1,7 @@
 // merge/sole_column.h: decides when a read of one column of one row needs no further sources.
 //
-// Path:      read/source_chain.h sets the requested column; row_merge reads sources newest first
-//            and calls this after each.
+// Used by:   read/chain_options.cc sets the requested column. merge/row_merge.cc reads sources
+//            newest first and calls this after each.
 // Why:       the newest version of a column that is written often, or its tombstone, is in memory.
 //            The row's files need not be read then. Rules:
 //            1. Below a source that deletes the family, or all timestamps of the column, no cell of

@@ -1,8 +1,9 @@
 // merge/version_counter.h: counts the versions of each column of a row, and decides which of them
 // the GC rules collect. All code that reads cells counts them here.
 //
-// Path:      retention_cursor (reads, flush, compaction), rows read without a cursor tree
-//            (read/row_cursors), GC fences (write/gc_fence) -> here -> gc/retention.h.
+// Used by:   merge/retention_cursor.cc (reads, flush, compaction), read/row_cursors.cc (rows read
+//            without a cursor tree), write/gc_fence.cc.
+// Calls:     gc/retention.h.
 // Threads:   thread-compatible.
 #pragma once
 

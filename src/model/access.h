@@ -1,6 +1,6 @@
 // model/access.h: the engine's access to the private members of the public classes.
 //
-// Path:      every directory above -> here -> private members of the classes in include/stele.
+// Used by:   every directory above model, for the private members of the classes in include/stele.
 // Rule:      a public class that wraps engine data declares `friend struct internal::Access`. So no
 //            public member exists for the engine alone, and no other class needs to be a friend.
 // Threads:   pure functions.

@@ -1,6 +1,7 @@
 // model/filter_node.h: the nodes of a Filter's tree, for the code that evaluates filters.
 //
-// Path:      Filter::node() -> filter (program), read (pruning).
+// Used by:   model/filter.cc makes the nodes. filter/compile.cc compiles them. state/read_path.cc
+//            skips that for PassAll.
 // Errors:    none; ValidateFilter checks a filter that comes from a user.
 // Threads:   immutable once built.
 #pragma once

@@ -1,6 +1,7 @@
 // model/gc_rule_node.h: the nodes of a GcRule's tree, for the code that evaluates or stores rules.
 //
-// Path:      GcRule::node() -> gc (evaluation), manifest (storage).
+// Used by:   model/gc_rule.cc makes the nodes. gc/retention.cc evaluates them,
+//            manifest/definition_coding.cc stores them.
 // Errors:    none; ValidateGcRule checks a rule that comes from a user.
 // Threads:   immutable once built.
 #pragma once

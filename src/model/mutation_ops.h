@@ -1,6 +1,6 @@
 // model/mutation_ops.h: iterates over the changes in a RowMutation.
 //
-// Path:      RowMutation::encoded_ops() -> mutation (check, encode the batch).
+// Used by:   mutation/check.cc and write/write_steps.cc read the changes of a RowMutation with it.
 // Format:    in memory only, never stored: a header with lengths, then the bytes; see mutation.cc.
 // Errors:    none, since only RowMutation writes the bytes. For bytes that it cannot parse Next()
 //            returns false, as at the end.

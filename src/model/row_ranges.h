@@ -1,7 +1,8 @@
 // model/row_ranges.h: sets of rows as half-open ranges of bytes, the engine's representation.
 //
-// Path:      RowSet -> Normalize -> read planner; RowRange -> ToKeyRange -> DropRowRange, Compact,
-//            SampleRowKeys; tablets.
+// Used by:   db/local_table.cc normalizes the RowSet of a scan, and converts the RowRange of
+//            DropRowRange, Compact and SampleRowKeys. Tablets have such a range
+//            (manifest/version.h).
 // Errors:    InvalidArgument for an inverted range or an empty row key.
 // Threads:   values and pure functions.
 #pragma once

@@ -1,7 +1,7 @@
 // model/token_use.h: the record of a write with an idempotency token: the applied entries and the
 // result. A repeated write applies nothing and returns the same result.
 //
-// Path:      db writes -> write/token_rows.h -> the value of a cell of the token table
+// Used by:   write/token_rows.cc stores it as the value of a cell of the token table
 //            (manifest/token_table.h).
 // Format:    docs/reference/format/tokens.md.
 // Threads:   plain values.

@@ -1,6 +1,7 @@
 // model/validate.h: validates the arguments of public calls.
 //
-// Path:      api and db call these functions at the start of each call.
+// Used by:   api/table.cc, api/database.cc, mutation/check.cc and state/read_path.cc, at the start
+//            of each call.
 // Errors:    InvalidArgument that says what is wrong, where, and what is allowed. None of these
 //            functions needs a database.
 // Threads:   pure functions.

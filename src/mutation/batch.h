@@ -1,8 +1,9 @@
 // mutation/batch.h: the encoded batch of one commit. It is logged, and the memtable and recovery
 // read the same bytes.
 //
-// Path:      table write -> mutation/check.h -> BatchWriter -> commit queue -> wal (opaque bytes)
-//            -> BatchReader -> memtable.
+// Used by:   write/write_steps.cc encodes with BatchWriter. The commit queue passes the bytes to
+//            the log, which does not interpret them. commit/committer.cc and db/recovery.cc read
+//            them with BatchReader and pass the operations to memtable/memtable.h.
 // Format:    docs/reference/format/batch.md. Families and tables are ids (engine rule 6);
 //            timestamps are resolved; ranges are inclusive as in cell.h.
 // Errors:    a reader of corrupt bytes returns false, which its caller reports as DataLoss. It

@@ -1,8 +1,8 @@
 // mutation/check.h: checks a RowMutation against a table's schema, and converts it to the
 // operations that a commit logs.
 //
-// Path:      Table::Apply and similar calls -> here -> BatchWriter -> commit queue; BulkLoad::Add
-//            -> here -> sstable builder.
+// Used by:   write/write_steps.cc, for all writes; write/gc_fence.cc, admin/bulk_load.cc.
+// Calls:     mutation/batch.h (BatchWriter).
 // Units:     timestamps in microseconds.
 // Errors:    InvalidArgument, or NotFound for a family. The message names the row, the element (its
 //            index from 0) and what is allowed. Errors of the mutation's form are reported before

@@ -1,8 +1,10 @@
 // read/chain_options.h: the options of a chain of cursors over one tablet, and its common parts:
 // the options of one source, the choice of files, and the merge.
 //
-// Path:      scan_cursor, row_lookup, GC fences -> ReadChainOptions; source_chain -> the parts ->
-//            sstable, merge.
+// Used by:   read/row_stream.cc and read/row_lookup.cc call ReadChainOptions. read/source_chain.cc
+//            calls the other functions.
+// Calls:     sstable/read/sstable_reader.h (NewCursor), merge/merge_cursor.h,
+//            merge/retention_cursor.h.
 // Skipping:  a file is left out because of its statistics (engine rule 12).
 // Errors:    that of a file that cannot be opened.
 // Threads:   pure; nothing is kept alive.

@@ -1,8 +1,8 @@
 // read/idle_reader.h: lets a background job switch an idle reader, between two calls of its user,
 // to a replaced view.
 //
-// Path:      row_stream -> Begin, End around each of its calls; views/pinned_views.h ->
-//            ViewReplaced, when a job has written memtables that the reader pins.
+// Used by:   read/row_stream.cc calls Begin and End around each of its calls. views/pinned_views.cc
+//            calls ViewReplaced when a job has written memtables that the reader pins.
 // How:       only the holder may access the reader: its user's thread during a call, or a thread
 //            that reports a replaced view while the reader is idle. If the reader is held, the
 //            thread only sets a mark, and the holder switches to the new view before it releases

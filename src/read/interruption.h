@@ -1,7 +1,7 @@
 // read/interruption.h: the reasons to end a read early: its stop token, its deadline, the
 // database's Close.
 //
-// Path:      row_stream, row_lookup check it before each row or batch.
+// Used by:   read/row_stream.cc and read/row_lookup.cc check it before each row or batch.
 // Errors:    Check returns Cancelled, DeadlineExceeded or FailedPrecondition.
 // Threads:   confined to the read's thread. Other threads may set the flag and stop the token.
 #pragma once

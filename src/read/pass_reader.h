@@ -1,7 +1,8 @@
 // read/pass_reader.h: runs one row's cells through a program that does not run in place: several
 // passes over the row, as its conditions require.
 //
-// Path:      row_stream, row_lookup -> here -> filter/program.h, and the chain that they read from.
+// Used by:   read/row_assembler.cc.
+// Calls:     filter/program.h, and the cursor that it reads from.
 // Memory:    while conditions are decided, up to kKeptRowBytes of the row are kept: cells whose
 //            bytes the chain pins. A larger row is read again for each pass. The chain uses one
 //            view at one sequence and time, so it returns the same cells.

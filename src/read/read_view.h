@@ -1,6 +1,6 @@
 // read/read_view.h: an immutable set of the memtables and SSTables of all tables, for readers.
 //
-// Path:      state/engine_state builds a new one whenever a memtable is frozen or an edit is
+// Used by:   state/engine_state.cc makes a new one whenever a memtable is frozen or an edit is
 //            installed. Every read, flush and snapshot holds one.
 // Invariant: a thread that takes (view, sequence) together under EngineState::mutex sees every
 //            commit up to the sequence and no other. The active memtable of the view is read at the

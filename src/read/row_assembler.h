@@ -1,7 +1,8 @@
 // read/row_assembler.h: collects the cells of a row that pass a filter, whole or in pieces.
 //
-// Path:      row_stream (rows in pieces), row_lookup (one whole row, or whether it has any cell)
-//            -> here -> filter/program.h, the cursor that is on the row.
+// Used by:   read/row_stream.cc (rows in pieces), read/row_lookup.cc (one whole row, or whether it
+//            has any cell).
+// Calls:     filter/program.h, and the cursor that is on the row.
 // Pieces:    a row above piece_bytes is returned in pieces, and so is a row of very many small
 //            cells, because each cell costs memory in addition to its bytes. To know whether a
 //            piece is the last, the assembler reads on until another cell passes the filter or the

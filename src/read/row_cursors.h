@@ -1,8 +1,8 @@
 // read/row_cursors.h: cursors over one row of one SSTable. One reads the row when its cells are
 // requested. The other returns cells that were read before.
 //
-// Path:      source_chain -> here -> sstable/read/plain_row.h, or a cursor of the file if the row
-//            is not plain. row_assembler -> AppendKeptCells.
+// Used by:   read/source_chain.cc makes the cursors. read/row_assembler.cc calls AppendKeptCells.
+// Calls:     sstable/read/plain_row.h, or a cursor of the file if the row is not plain.
 // Contract:  cell/cell_cursor.h. The cursor of a file does not check that the file has the row,
 //            so the row may turn out to have no cells.
 // Errors:    the file's, returned by ReadCells.

@@ -1,8 +1,9 @@
 // read/row_lookup.h: reads one complete row, for ReadRow, VisitRow, ReadCell, ReadMany and Exists.
 // It needs no plan over ranges and no pieces.
 //
-// Path:      state/read_path.h -> here -> read/source_chain.h (which sources have the row),
-//            read/row_assembler.h (which cells of it pass).
+// Used by:   state/read_path.cc.
+// Calls:     read/source_chain.h (which sources have the row), read/row_assembler.h (which cells of
+//            it pass).
 // Errors:    DataLoss of a source; Cancelled, DeadlineExceeded, FailedPrecondition as interrupted;
 //            ResourceExhausted above kResultBytesMax.
 // Threads:   confined to one thread at a time; the table's view is immutable and outlives the call.

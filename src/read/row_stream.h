@@ -1,7 +1,9 @@
 // read/row_stream.h: the rows of a scan, one after the other, or piece after piece of a large row.
 //
-// Path:      state/read_path.h -> here (as the public RowSource) -> read/scan_cursor.h (which row
-//            is next), read/row_assembler.h (which of its cells pass).
+// Used by:   state/read_path.cc makes it. The public RowReader calls it as a RowSource
+//            (api/backend.h).
+// Calls:     read/scan_cursor.h (which row is next), read/row_assembler.h (which of its cells
+//            pass).
 // Memory:    when the pinned view is replaced while the reader is idle (read/idle_reader.h), its
 //            memtables are released at once, except the blocks of the current row. A row in pieces
 //            is read to its end first. At the end, and after a failure, everything is released.

@@ -1,8 +1,8 @@
 // read/scan_cursor.h: steps over the stored rows of several ranges and tablets. When its view is
 // replaced, it continues in the newer view.
 //
-// Path:      row_stream -> here -> read/source_chain.h (one chain for each tablet, or for one row),
-//            read/scan_view.h.
+// Used by:   read/row_stream.cc.
+// Calls:     read/source_chain.h (one chain for each tablet, or for one row), read/scan_view.h.
 // Views:     after a switch the old chain stays on the current row and keeps the files and blocks
 //            of that row. The next call opens a chain over the new view right after that row.
 //            Families, sequence, time and tablets are the same in both views.

@@ -1,7 +1,8 @@
 // read/scan_view.h: the view that a scan reads. When a job has written the view's memtables to
 // files, the scan switches to the newer view of its pin.
 //
-// Path:      scan_cursor -> here -> read/read_view.h (PinnedView), base/arena.h.
+// Used by:   read/scan_cursor.cc.
+// Calls:     read/read_view.h (PinnedView).
 // Memory:    memtables that only the old view held are freed, except the blocks of the last
 //            returned row. The user may still use these until FreeShown
 //            (docs/decisions/0031-readers-at-rest.md).

@@ -1,8 +1,10 @@
 // read/source_chain.h: the chain of cursors over one tablet: memtables and stack -> merge ->
 // retention; and for one row, the sources that may hold it.
 //
-// Path:      scan_cursor, GC fences -> OpenChain; row_lookup -> RowSources; both -> memtable,
-//            sstable, merge.
+// Used by:   read/scan_cursor.cc and write/gc_fence.cc (OpenChain), read/row_lookup.cc
+//            (RowSources).
+// Calls:     memtable/memtable.h and sstable/read/sstable_reader.h (the sources),
+//            read/chain_options.h (merge and retention), read/row_cursors.h (one row).
 // Sources:   each memtable, and each run of the stack (manifest/runs.h): references that do not
 //            overlap are one source, and only the file whose rows are being read is open. For one
 //            row: the sources that ranges, bloom filters and the memtables' search do not rule out.

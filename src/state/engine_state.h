@@ -1,8 +1,10 @@
 // state/engine_state.h: the mutable state of an open database, guarded by one mutex: the current
 // view, the memtables of each table, and the running background work.
 //
-// Path:      commit leader -> ActiveMemtable, Publish, Freeze; installer -> Install; readers ->
-//            TakeReadPoint; job_scheduler -> the rest.
+// Used by:   the commit leader in commit/committer.cc (ActiveMemtable, Publish, Freeze),
+//            commit/installer.cc (Install), state/read_path.cc (TakeReadPoint),
+//            jobs/job_scheduler.cc (jobs and their failures).
+// Calls:     memtable/memtable.h and read/read_view.h (a new view), views/pinned_views.h.
 // Invariant: memtables become active or frozen only in the commit order (by the leader, or in an
 //            exclusive section), so a freeze never divides a batch (engine rule 2). A table's
 //            frozen memtables are removed oldest first (engine rule 1).

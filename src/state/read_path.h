@@ -1,8 +1,8 @@
 // state/read_path.h: the entry of all reads. It takes the read point, compiles the filter, and then
 // opens a row stream for a scan, or looks up single rows.
 //
-// Path:      local_table, conditional_writes, gc_fence -> here -> read/row_stream.h (scans),
-//            read/row_lookup.h (rows by key).
+// Used by:   db/local_table.cc, write/conditional_writes.cc, write/gc_fence.cc.
+// Calls:     read/row_stream.h (scans), read/row_lookup.h (rows by key).
 // Errors:    those of Table::ReadRows and Table::ReadRow.
 // Threads:   thread-safe.
 #pragma once

@@ -3,7 +3,8 @@
 //
 // A file may have rows of many tablets. It is recorded for those whose rows could not be read.
 //
-// Path:      job_runner -> Add; job_scheduler, installer -> FilesAt -> compaction/picker.h.
+// Used by:   jobs/job_runner.cc adds files. jobs/job_scheduler.cc passes them to the picker
+//            (compaction/picker.h).
 // Retry:     an I/O error may be transient: such a file is tried again after a second, then with
 //            doubling delays up to a minute. Corruption is permanent: such a file is left alone
 //            until the database is opened again.

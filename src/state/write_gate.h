@@ -4,8 +4,9 @@
 // On a full disk only a write that frees space is admitted. The reserve (io/space_reserve.h) is
 // released for it.
 //
-// Path:      writes, schema changes -> CheckWritable, RunFreeing; job_scheduler -> RestoreReserve,
-//            CheckDirectory.
+// Used by:   write/write_admission.cc and admin/bulk_load.cc (CheckWritable), admin/table_admin.cc
+//            (CheckWritable, RunFreeing), jobs/job_scheduler.cc (RestoreReserve, CheckDirectory).
+// Calls:     io/space_reserve.h.
 // Threads:   thread-safe.
 #pragma once
 

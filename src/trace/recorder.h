@@ -4,7 +4,8 @@
 // of the recorder takes all buffers each second, or when one is full, compresses them and writes
 // them.
 //
-// Path:      api/recorded_call.h -> here -> trace_writer.h.
+// Used by:   api/recorded_call.cc.
+// Calls:     trace/trace_writer.h.
 // Rule:      an operation never waits: not for the file, not for memory, and not for another
 //            operation. A record that finds no place is dropped and counted. A failure of the file
 //            ends the trace, and nothing else.

@@ -7,8 +7,9 @@
 // (FamilyEntry::unfenced_through), and a job uses ordinals only if everything newer than its inputs
 // was committed after that.
 //
-// Path:      job_runner, admin/checkpoint -> here -> manifest/version.h FamiliesOfUnknownOrdinals;
-//            job_scheduler, recovery -> AwaitsFlushOfUnfenced.
+// Used by:   jobs/job_runner.cc and admin/checkpoint.cc pass the result to a job, which passes it
+//            to FamiliesOfUnknownOrdinals (manifest/version.h). jobs/job_scheduler.cc and
+//            db/recovery.cc call AwaitsFlushOfUnfenced.
 // Why:       docs/decisions/0033-a-rule-that-becomes-stricter.md.
 // Threads:   pure functions of a view. A memtable that is empty in the view gets commits under the
 //            view's schema or a later one. Those under the view's schema have fences for its rules;

@@ -1,7 +1,7 @@
 // views/index_boundaries.h: estimates where the stored bytes of a tablet's references are, from the
 // boundaries in the indexes of open files. No data is read.
 //
-// Path:      table_stats.cc (samples, sizes), split_point.cc.
+// Used by:   views/table_stats.cc (samples, sizes), jobs/split_point.cc, jobs/dead_sample.cc.
 // Precision: a part belongs to the reference in which it begins, even if it extends beyond the
 //            reference's end. Over all references to a file, each of its parts counts at most once.
 // Threads:   thread-compatible. A file that is not open yet is opened.

@@ -1,8 +1,9 @@
 // views/pinned_views.h: tracks the views that snapshots and scans hold, and the flushed memtables
 // that these keep in memory. Selects the next memtable to spill (engine rule 16).
 //
-// Path:      read_path -> Pin; engine_state -> Retire; job_scheduler -> SpillIsDue;
-//            memtable_spill -> NextSpill, Replace; engine -> ChargedBytes.
+// Used by:   state/read_path.cc (Pin), state/engine_state.cc (Retire), jobs/job_scheduler.cc
+//            (SpillIsDue), jobs/memtable_spill.cc (NextSpill, Replace), write/write_admission.cc
+//            (ChargedBytes).
 // Why:       a pin costs disk space, never unbounded memory:
 //            docs/decisions/0012-views-spill-to-disk.md.
 // Invariant: a view's oldest memtable is its last one, and a table's memtables retire oldest first.

@@ -1,8 +1,9 @@
 // views/sstable_files.h: the open SSTables of a database. Views share them, and they are removed
 // from disk when they are no longer needed.
 //
-// Path:      commit/installer -> Open for files that an edit added, MarkObsolete for files that it
-//            dropped (after the edit is durable, engine rule 22).
+// Used by:   state/engine_state.cc calls Open for the files of a new view. commit/installer.cc
+//            calls MarkObsolete for files that an edit dropped (after the edit is durable, engine
+//            rule 22).
 // Lifetime:  a file marked obsolete is removed when the last view that shows it is destroyed. After
 //            StopRemoving (Close) no file is removed; the next Open finds and removes the rest.
 // Threads:   thread-safe. A file is removed on the thread that destroys its last view.

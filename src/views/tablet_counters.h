@@ -1,8 +1,8 @@
 // views/tablet_counters.h: counts the reads and writes of each tablet, and carries the counters
 // over when tablets split and merge.
 //
-// Path:      engine_state.cc Install -> CarryCounters; committer -> TabletWrites; reads count at
-//            the tablet of their view (read/read_view.h).
+// Used by:   state/engine_state.cc calls CarryCounters in Install. commit/committer.cc calls
+//            CountWrite. Reads count at the tablet of their view (read/read_view.h).
 // Precision: reads in views older than a split or a merge of tablets are counted for tablets that
 //            no longer exist, and are lost.
 // Threads:   CountWrite from any thread; the others are pure functions, called by the installer.

@@ -1,8 +1,10 @@
 // wal/commit_log.h: the database's write-ahead log: appends and syncs records, prepares segments in
 // advance and recycles them.
 //
-// Path:      commit leader -> Append/Sync; job_scheduler -> PrepareSpare, Release; db close ->
-//            Close; recovery -> wal/log_reader.h.
+// Used by:   the commit leader in commit/committer.cc (Append, Sync), jobs/job_scheduler.cc
+//            (PrepareSpare), commit/installer.cc (Release), db/engine.cc (Close). Recovery reads
+//            the log without this class (wal/log_reader.h).
+// Calls:     wal/segment_writer.h (Append), wal/spare_segments.h (the next segment).
 // Format:    docs/reference/format/log.md; constants in wal/log_format.h. The log does not
 //            interpret payloads.
 // Segments:  000012.log. One segment is active. Spares (zero-filled and synced, or recycled) have

@@ -1,6 +1,8 @@
 // wal/log_reader.h: reads the log for recovery: every good record in order, and where and why the
 // log ended.
 //
+// Used by:   db/recovery.cc, db/open.cc, admin/verify.cc, wal/log_dump.cc.
+// Calls:     wal/segment_reader.h.
 // Rules:     (engine rule 18) A bad record is DataLoss with segment and offset if the log has an
 //            end mark, or if a later good record or header proves that the offset was synced.
 //            Otherwise the log ends there; everything after it is discarded, never replayed, and

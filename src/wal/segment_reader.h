@@ -1,6 +1,7 @@
 // wal/segment_reader.h: reads one segment's header and records from untrusted bytes.
 //
-// Path:      log_reader.cc (replay, search for later records), log_dump.cc -> here.
+// Used by:   wal/log_reader.cc (replay, search for later records), wal/log_dump.cc,
+//            db/readable_manifest.cc.
 // Format:    wal/log_format.h.
 // Errors:    those of the file system; ResourceExhausted if a record's memory is refused;
 //            Unimplemented for a format version or feature that this build does not know. Bad bytes

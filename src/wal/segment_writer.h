@@ -1,7 +1,8 @@
 // wal/segment_writer.h: writes records to the active segment: encodes them into one buffer, writes
 // them with one call, and keeps track of the log's end.
 //
-// Path:      commit_log.cc -> here -> io.
+// Used by:   wal/commit_log.cc.
+// Calls:     io/file_system.h.
 // Format:    wal/log_format.h.
 // Errors:    after a failed write end() is unchanged and the segment is sealed: HasRoom is false
 //            until Begin.

@@ -1,7 +1,7 @@
 // wal/spare_segments.h: segment files for later use: new ones, and recycled released segments.
 //
-// Path:      commit_log.cc: Append -> Take; Release -> Retire, RemoveExcess; job_scheduler ->
-//            Prepare.
+// Used by:   wal/commit_log.cc: Append calls Take and Retire, Release calls Retire and
+//            RemoveExcess, PrepareSpare calls Prepare.
 // Rules:     a spare's name is durable, its space is reserved and its size is synced. Spares are
 //            used in number order, and never below a number that was used already: a spare that was
 //            skipped is renamed. Retired files are removed or renamed in order, each durably before

@@ -1,9 +1,10 @@
 // write/conditional_writes.h: writes that depend on the contents of a row: CheckAndMutateRow and
 // ReadModifyWriteRow.
 //
-// Path:      local_table -> here -> read_path (the present row) -> write_steps -> committer, which
-//            refuses the batch if the row was written since it was read (engine rule 5). Then the
-//            attempt is repeated.
+// Used by:   db/local_table.cc.
+// Calls:     state/read_path.h (the present row), write/write_steps.h, commit/committer.h. The
+//            committer refuses the batch if the row was written since it was read (engine rule 5).
+//            Then the attempt is repeated.
 // Order:     linearizable with every other write of the row. Row latches prevent repeated refusals
 //            among conditional writers of one row.
 // Cost:      a check whose predicate looks at one column reads only the sources that decide that

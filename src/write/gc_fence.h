@@ -7,8 +7,9 @@
 // is just above the newest version of the column that is garbage under the rule. Reading the floor
 // makes the write conditional: the row must not be written in between.
 //
-// Path:      write/write_steps.cc -> here -> read/source_chain.h; commit/committer.cc checks the
-//            condition.
+// Used by:   write/write_steps.cc, write/write_path.cc and write/conditional_writes.cc. The commit
+//            leader checks the fence's condition (commit/committer.h).
+// Calls:     read/source_chain.h (OpenChain).
 // Threads:   thread-safe; MakeGcFences is called with the rows' latches held.
 #pragma once
 

@@ -1,8 +1,9 @@
 // write/large_writes.h: limits the large writes that run concurrently; a write larger than a
 // quarter of the budget runs alone (engine rule 21).
 //
-// Path:      write_admission -> Guard, before the write is encoded and until its commit returns ->
-//            memory budget (kWrites).
+// Used by:   write/write_admission.cc holds a Guard from before the write is encoded until its
+//            commit returns.
+// Calls:     base/memory_tracker.h (kWrites).
 // Small:     a write below a 64th of the budget passes unless one runs alone; it costs one atomic
 //            load.
 // Large:     larger writes are admitted in order, as long as they are below a quarter of the budget

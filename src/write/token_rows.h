@@ -2,9 +2,10 @@
 // (manifest/token_table.h), so that log, flush, compaction, recovery and checkpoints treat them
 // like all data.
 //
-// Path:      a write -> FindToken -> it applies the entries that the row does not cover ->
-//            AppendTokenUse adds the use to the batch -> the commit leader checks that the row was
-//            not written meanwhile (commit/committer.h).
+// Used by:   write/write_steps.cc calls FindToken, then writes the entries that the row does not
+//            cover, and adds the use to the batch with AppendTokenUse. The commit leader checks
+//            that the row was not written meanwhile (commit/committer.h).
+// Calls:     state/read_path.h.
 // Key:       SipHash of the token, keyed by Version::token_key, so that no client can construct the
 //            key of another client's row.
 // Errors:    those of a read; DataLoss for a row that cannot be decoded.

@@ -8,7 +8,8 @@
 //            Aborted, that a pause of its table refused, or that the log had no room for. On a full
 //            disk the memtables are flushed before, which releases segments of the log.
 // Stop:      the write's stop token and its deadline end every wait.
-// Path:      write/write_path.h, write/conditional_writes.h -> Attempt.
+// Used by:   write/write_path.cc and write/conditional_writes.cc (Attempt).
+// Calls:     state/write_gate.h, write/write_throttle.h, write/large_writes.h.
 // Threads:   thread-safe; blocks.
 #pragma once
 

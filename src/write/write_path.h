@@ -1,7 +1,8 @@
 // write/write_path.h: commits mutations. Writes that depend on the contents of a row are in
 // conditional_writes.h.
 //
-// Path:      local_table, local_database -> here -> write/write_steps.h -> commit/committer.h.
+// Used by:   db/local_table.cc (ApplyTogether, ApplyEach), db/local_database.cc (ApplyTogether).
+// Calls:     write/write_admission.h, write/write_steps.h.
 // Errors:    those of Table::Apply. Nothing is written unless the result is OK, except that a
 //            commit whose sync failed may exist after reopening.
 // Threads:   thread-safe.

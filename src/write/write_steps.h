@@ -1,8 +1,8 @@
 // write/write_steps.h: the steps that all writes share: look up the token, read the schema, latch
 // the rows, encode the entries with their GC fences, commit, sync.
 //
-// Path:      write_path.cc, conditional_writes.cc -> here -> mutation/check.h, write/gc_fence.h,
-//            write/token_rows.h -> commit/committer.h.
+// Used by:   write/write_path.cc, write/conditional_writes.cc.
+// Calls:     write/token_rows.h, mutation/check.h, write/gc_fence.h, then commit/committer.h.
 // Errors:    Aborted from a commit: repeat the attempt. All other errors are the write's result.
 // Threads:   thread-safe.
 #pragma once

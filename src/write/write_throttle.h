@@ -13,6 +13,8 @@
 // - Debt has no hard limit: all writers together get this rate. A turn admits the bytes of 20 ms at
 //   this rate. A large write takes several turns, so a small concurrent write waits for one turn of
 //   each writer.
+// Used by:   write/write_admission.cc delays writes. jobs/job_runner.cc reports flushed bytes
+//            (Drained).
 // Units:     bytes, seconds; pressure is a ratio.
 // Threads:   thread-safe; AwaitMemoryTurn and AwaitDebtTurns block.
 #pragma once

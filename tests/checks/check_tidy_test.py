@@ -30,6 +30,13 @@ VIOLATIONS = [
     ("src/wal/log.h", "// wal/log.h: no guard.\n" + INCLUDES_BYTES, "#pragma once"),
     ("src/wal/log.h", "// wal/log.h: joined.\n//\n// Errors:    none. Threads:   confined.\n#pragma once\n" + INCLUDES_BYTES, "log.h:3: a label must be"),
     ("src/wal/log.h", "// wal/log.h: spilled.\n//\n// Errors:    none\n// at all.\n#pragma once\n" + INCLUDES_BYTES, "log.h:4: the lines after a label"),
+    ("src/wal/log.h", "// wal/log.h: spilled.\n//\n// Used by:   none\n// at all.\n#pragma once\n" + INCLUDES_BYTES, "log.h:4: the lines after a label"),
+    ("src/wal/log.h", "// wal/log.h: old.\n//\n// Path:      commit -> here.\n#pragma once\n" + INCLUDES_BYTES, "log.h:3: use the labels 'Used by:' and 'Calls:' instead of 'Path:'"),
+    ("src/wal/log.h", "// wal/log.h: old.\n//\n// Calls:     here ->\n//            base/bytes.h.\n#pragma once\n" + INCLUDES_BYTES, "log.h:3: write a sentence"),
+    ("src/wal/log.h", "// wal/log.h: gone.\n//\n// Used by:   wal/gone.cc.\n#pragma once\n" + INCLUDES_BYTES, "log.h:3: 'wal/gone.cc' does not exist"),
+    ("src/wal/log.h", "// wal/log.h: gone.\n//\n// Calls:     bytes (base/gone.h).\n#pragma once\n" + INCLUDES_BYTES, "log.h:3: 'base/gone.h' does not exist"),
+    ("src/wal/log.h", "// wal/log.h: turned.\n//\n// Used by:   base/bytes.h.\n#pragma once\n" + INCLUDES_BYTES, "log.h:3: src/base/bytes does not include src/wal/log.h"),
+    ("src/base/bytes.h", "// base/bytes.h: turned.\n//\n// Calls:     the next,\n//            wal/log.h.\n#pragma once\n", "bytes.h:3: src/base/bytes does not include src/wal/log.h"),
     ("src/wal/log.cc", "class LogManager {};\n", "'LogManager' is not a good name"),
     ("src/wal/log.cc", "struct ByteUtils;\n", "'ByteUtils' is not a good name"),
     ("src/wal/log.cc", "class DatabaseImpl : public Base {};\n", "'DatabaseImpl' is not a good name"),
@@ -72,6 +79,9 @@ VIOLATIONS = [
 
 # text that is similar to a violation and is allowed
 INNOCENT = [
+    ("src/wal/log.h", "// wal/log.h: a log.\n//\n// Used by:   wal/log.cc.\n// Calls:     base/bytes.h.\n#pragma once\n" + INCLUDES_BYTES),
+    ("src/wal/log.h", "// wal/log.h: a log.\n//\n// Used by:   those who write (base/bytes.h).\n#pragma once\n" + INCLUDES_BYTES),
+    ("src/base/bytes.h", "// base/bytes.h: bytes.\n//\n// Used by:   unit/wal/log_test.cc.\n#pragma once\n"),
     ("src/wal/log.cc", "class Log {\n  mutable Mutex mutex_;\n};\n"),
     ("src/base/bytes.h", "// base/bytes.h: bytes.\n#pragma once\nclass Any {\n  Mutex mutex_;\n};\n"),
     ("docs/internals/log.md", "`Log` in `src/wal`, and `Bytes`; the header is `src/base/bytes.h`\n"),

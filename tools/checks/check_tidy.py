@@ -14,6 +14,7 @@ import source_text
 from dead_files import dead_files
 from doc_paths import misnamed_fields, misplaced_functions, missing_paths, missing_tests, unlisted_locks
 from function_lengths import long_functions
+from use_labels import wrong_uses
 
 FILE_LINES_MAX = 600
 TEST_FILE_LINES_MAX = 900
@@ -86,8 +87,8 @@ def header_comment(file):
         yield 1, "a header must have #pragma once"
 
 
-LABEL = re.compile(r"// [A-Z]\w*:(?: |$)")
-LABEL_INSIDE = re.compile(r"[\w.;)] +(?:Contract|Cost|Errors|Format|Memory|Path|Source|Threads|Units): {2,}")
+LABEL = re.compile(r"// (?:[A-Z]\w*|Used by):(?: |$)")
+LABEL_INSIDE = re.compile(r"[\w.;)] +(?:Calls|Contract|Cost|Errors|Format|Memory|Source|Threads|Units|Used by): {2,}")
 
 
 def labels(file):
@@ -180,6 +181,7 @@ def check(root):
     findings += misnamed_fields(root)
     findings += misplaced_functions(root)
     findings += unlisted_locks(root)
+    findings += wrong_uses(root)
     return findings
 
 

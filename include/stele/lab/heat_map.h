@@ -26,8 +26,9 @@ namespace stele {
 inline namespace v0 {
 namespace lab {
 
-// What a cell of a heat map shows: the number of operations, reads, writes, returned rows or bytes;
-// the largest latency (kLatency); or the rows seen divided by the rows returned (kSeenRatio).
+// The figure that a cell of a heat map shows. kLatency is the largest latency. kSeenRatio is the
+// rows seen divided by the rows returned. The others are numbers of operations, reads, writes,
+// returned rows and bytes.
 enum class HeatMetric : uint8_t { kOps, kReads, kWrites, kRows, kBytes, kLatency, kSeenRatio };
 
 // "ops", "reads", "writes", "rows", "bytes", "latency", "seen-ratio".
@@ -117,7 +118,7 @@ class HeatMap {
 
   // One JSON object with all metrics. Its member "metric" is `metric`.
   std::string ToJson(HeatMetric metric) const;
-  // The HTML of one page with a choice of these maps, of which there is at least one. It needs no
+  // The HTML of one page with a choice of these maps. `maps` must not be empty. The page needs no
   // other file and no network. `compared` is shown next to them on the same color scale.
   static std::string ToHtml(std::span<const HeatMap> maps, HeatMetric metric,
                             std::span<const HeatMap> compared = {});

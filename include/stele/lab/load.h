@@ -60,9 +60,9 @@ struct LoadReport {
     // Cells of the design that no record fills, as "FAMILY:QUALIFIER = VALUE" with their fields in
     // braces: the first 20. The name of a field may be misspelt. Empty if all records are bad.
     std::vector<std::string> unfilled_cells = {};
-    // Hints about misspelt names, the first 20: a `when` that selects no record; a field, of a
-    // `when` or of an unfilled cell, that no record of the input has, with the fields that it does
-    // have.
+    // Hints about misspelt names, the first 20. A hint names a `when` that selects no record, or a
+    // field that no record of the input has, with the fields that records do have. The field is
+    // one of a `when` or of an unfilled cell.
     std::vector<std::string> hints = {};
   };
   std::map<std::string, TableCounts> tables = {};

@@ -1,4 +1,4 @@
-// stele/lab/trace.h: what is in a trace of operations, and its other forms. Requires the library
+// stele/lab/trace.h: inspects traces of operations and converts their forms. Requires the library
 // stele::lab.
 //
 // stele/stele.h does not include this header. `stele trace` has the same functions. A trace is in

@@ -1,7 +1,7 @@
 // heat_map/table_map.h: the map of one table while it is built.
 //
-// Path:      NoteOperation() for all operations, AddKnownKey() for all keys, Count() for all
-//            operations, and Finish().
+// Used by:   lab/heat_map/heat_map.cc calls NoteOperation() for all operations, AddKnownKey() for
+//            all keys, Count() for all operations, and then Finish().
 // Threads:   confined to one thread.
 #pragma once
 

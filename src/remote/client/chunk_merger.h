@@ -1,7 +1,7 @@
 // remote/client/chunk_merger.h: assembles rows from the chunks of ReadRowsResponse messages. Every
 // violation of the protocol is an error.
 //
-// Path:      remote/client/row_source.h -> here.
+// Used by:   remote/client/row_source.cc.
 // Units:     bytes.
 // Errors:    Internal naming the violated rule: the server, or a proxy in between, is wrong.
 //            Aborted if a row restarts after parts of it were returned.

@@ -3,7 +3,7 @@
 // For every cell, protobuf creates a message and up to four strings before it encodes them, which
 // is more work than reading the cell. This encodes from the cell's memory.
 //
-// Path:      steled/services/read_rows.h -> here.
+// Used by:   steled/services/read_rows.cc.
 // Errors:    none.
 // Threads:   pure functions.
 // Cost:      one copy of the value.

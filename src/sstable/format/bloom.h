@@ -1,6 +1,7 @@
 // sstable/format/bloom.h: a blocked bloom filter for rows. A lookup reads one cache line.
 //
-// Path:      sstable builder -> BloomFilterBuilder; SstableReader::MayContainRow -> BloomFilter.
+// Used by:   sstable/write/sstable_builder.cc (BloomFilterBuilder), sstable/read/sstable_reader.cc
+//            (BloomFilter, for MayContainRow).
 // Format:    docs/reference/format/sstable.md "Bloom": blocks of 64 bytes, kBloomBitsPerRow
 //            bits a row, kBloomProbes bits set in one block.
 // Errors:    ResourceExhausted for refused memory. Any bytes of the right length are a valid

@@ -1,7 +1,8 @@
 // sstable/format/codec.h: compresses and decompresses one block, and chooses the codec of a file.
 //
-// Path:      section_builder, sstable_builder (large values) -> Compressor; row_group_loader,
-//            large_value -> Decompress.
+// Used by:   sstable/write/section_builder.cc and sstable/write/sstable_builder.cc (Compressor);
+//            sstable/read/open_sstable.h (Decompress).
+// Calls:     sstable/format/dictionary.h.
 // Format:    lz4 blocks, and zstd frames without checksum, content size and dictionary id. A block
 //            that does not shrink by 1/16 is stored uncompressed (kNone).
 // Errors:    Decompress returns false unless the result has exactly the expected size; Compress

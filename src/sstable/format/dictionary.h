@@ -1,8 +1,8 @@
 // sstable/format/dictionary.h: compression dictionaries, trained on sample blocks of a section, so
 // that small blocks compress as well as large ones.
 //
-// Path:      section_builder trains one and keeps or drops it; sstable reader opens it; codec uses
-//            it.
+// Used by:   sstable/write/section_builder.cc trains one and keeps or drops it.
+//            sstable/read/sstable_reader.cc opens it. sstable/format/codec.cc uses it.
 // Format:    zstd's dictionary format, at most kDictionaryBytesMax;
 //            docs/reference/format/sstable.md "Dictionaries".
 // Errors:    Train returns no bytes if there is no useful dictionary. Open returns nullptr for

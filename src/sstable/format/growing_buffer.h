@@ -1,6 +1,7 @@
 // sstable/format/growing_buffer.h: a Buffer that grows as bytes are appended to it.
 //
-// Path:      sstable builders, manifest edits -> here -> buffer.
+// Used by:   the builders of sstable/write, sstable/format/codec.cc, manifest/edit_coding.cc.
+// Calls:     base/buffer.h.
 // Errors:    ResourceExhausted for refused memory; the contents stay as they were.
 // Cost:      grows by half, which copies. Clear keeps the memory for reuse.
 // Threads:   thread-compatible.

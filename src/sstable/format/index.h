@@ -1,7 +1,8 @@
 // sstable/format/index.h: the index of one section of an SSTable, kept in memory: the row group of
 // each row, and the offsets of its blocks.
 //
-// Path:      section_builder -> AppendGroup; sstable reader and section_cursor -> SstableIndex.
+// Used by:   sstable/write/section_builder.cc (AppendGroup), sstable/read/sstable_reader.cc and
+//            sstable/read/section_cursor.cc (SstableIndex).
 // Format:    docs/reference/format/sstable.md "Index": one entry per row group, in order.
 // Search:    a dense array of fences (eight bytes of each group's last row after the file's common
 //            prefix), then complete keys if fences are equal.

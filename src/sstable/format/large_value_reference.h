@@ -1,8 +1,9 @@
 // sstable/format/large_value_reference.h: the reference that a cell stores in place of a large
 // value.
 //
-// Path:      sstable_builder writes the value in blocks of up to 4 MiB and the reference into the
-//            cell's slot. section_cursor, verify and dump read it.
+// Used by:   sstable/write/sstable_builder.cc writes the value in blocks of up to 4 MiB and the
+//            reference into the cell's slot. sstable/read/large_value.cc,
+//            sstable/inspect/sstable_verify.cc and sstable/inspect/sstable_dump.cc read it.
 // Format:    value bytes u64 | offset of the first block u64 | per block: stored bytes u32, codec
 //            u8, checksum u64. The blocks follow each other. Each but the last holds
 //            kLargeValueBlockBytes of the value.

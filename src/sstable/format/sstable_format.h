@@ -1,7 +1,7 @@
 // sstable/format/sstable_format.h: the constants of the SSTable format and its outermost parts:
 // block handles, footer, tail.
 //
-// Path:      sstable builder writes them, sstable reader reads them.
+// Used by:   the builders of sstable/write encode with it, sstable/read/sstable_reader.cc decodes.
 // Format:    docs/reference/format/sstable.md. A file consists of these parts, without gaps:
 //
 //   data          extents of the sections, and the blocks of large values.

@@ -1,7 +1,8 @@
 // sstable/format/sstable_summary.h: the facts about an SSTable that are known without opening it.
 // They are in the manifest and in the file's footer.
 //
-// Path:      sstable builder -> here -> manifest edit, pickers, Stats, readers that skip files.
+// Used by:   sstable/write/sstable_builder.cc makes it. It is stored in manifest edits
+//            (manifest/version.h). Pickers, Stats and the readers that skip files read it there.
 // Units:     bytes, counts, microseconds.
 // Threads:   plain value; immutable once in a Version.
 #pragma once

@@ -1,7 +1,8 @@
 // sstable/inspect/sstable_dump.h: prints an open SSTable as stable text, for people and golden
 // tests.
 //
-// Path:      `stele dump` -> inspect/dump -> here.
+// Used by:   inspect/dump.cc, for `stele dump`.
+// Calls:     sstable/read/row_group_loader.h.
 // Errors:    DataLoss at the first damage.
 // Threads:   the open SSTable is shared; each call uses its own buffers.
 #pragma once

@@ -1,6 +1,7 @@
 // sstable/inspect/sstable_verify.h: reads every byte of an open SSTable and checks all of it.
 //
-// Path:      Database::Verify -> here.
+// Used by:   admin/verify.cc, for Database::Verify.
+// Calls:     sstable/read/row_group_loader.h.
 // Checks:    in addition to the checks of every reader: the order of cells, the counts and
 //            statistics of the footer, the bloom, and that every byte belongs to a block.
 // Errors:    damage is reported, and the check continues. The status is an error only if the check

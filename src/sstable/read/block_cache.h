@@ -1,7 +1,7 @@
 // sstable/read/block_cache.h: a cache of decoded row groups, shared by all SSTables of a database.
 //
-// Path:      sstable cursors -> here. The key is the reader's cache id (unique per open file) and a
-//            number of the row group in the file (RowGroupLoader::CacheKey).
+// Used by:   sstable/read/row_group_loader.cc. The key is the reader's cache id (unique per open
+//            file) and a number of the row group in the file (RowGroupLoader::CacheKey).
 // Policy:    sharded; a segmented LRU, so scan-resistant: a block moves from the probation to the
 //            protected segment on its second use.
 // Budget:    with a memory tracker, the cache may use all memory of the budget that other uses do

@@ -1,6 +1,7 @@
 // sstable/read/large_value.h: reads a value that is stored outside its row group.
 //
-// Path:      section_cursor, when a lazy cell is read -> here -> io.
+// Used by:   sstable/read/section_cursor.cc, when a lazy cell is read.
+// Calls:     sstable/read/open_sstable.h to read the file.
 // Errors:    DataLoss with file and offset; ResourceExhausted if memory is refused.
 // Threads:   pure functions.
 #pragma once

@@ -1,8 +1,10 @@
 // sstable/read/latest_cursor.h: a cursor over the newest versions of an SSTable's columns. It reads
 // older versions of a column on request.
 //
-// Path:      SstableReader::NewCursor with latest_only, for a file with a history section -> here
-//            -> section_cursor (or section_join).
+// Used by:   sstable/read/sstable_reader.cc (NewCursor with latest_only), for a file with a history
+//            section.
+// Calls:     the cursors of the latest and the history sections, as a CellCursor each
+//            (cell/cell_cursor.h).
 // Contract:  cell/cell_cursor.h; engine rule 13. The history section is not accessed before
 //            ReadHistory is called.
 // Threads:   confined.

@@ -1,7 +1,9 @@
 // sstable/read/open_sstable.h: the state that all cursors over an open SSTable share, and exact
 // reads of its file.
 //
-// Path:      sstable reader owns it; cursors, row_group_loader, large_value and verify use it.
+// Used by:   sstable/read/sstable_reader.cc owns it. The cursors, sstable/read/row_group_loader.cc
+//            and sstable/read/large_value.cc read the file with it.
+// Calls:     io/file_system.h.
 // Errors:    DataLoss naming file and offset if the file ends early or a checksum does not match;
 //            otherwise those of the file system.
 // Threads:   immutable once open.

@@ -1,7 +1,8 @@
 // sstable/read/page.h: reads the decoded pages of a row group in place: row keys, and the cells of
 // a family for some rows.
 //
-// Path:      row_group -> here -> section_cursor.
+// Used by:   sstable/read/row_group.cc has the pages, sstable/read/section_cursor.cc reads their
+//            cells.
 // Format:    docs/reference/format/sstable.md "Pages". Everything is an array, so that row -> cell
 //            -> bytes needs no scan.
 // Checks:    ReadFrom checks every offset, id and kind once, and returns false for invalid bytes.

@@ -1,7 +1,8 @@
 // sstable/read/plain_row.h: reads one row of an SSTable without a cursor, if the row has a simple
 // form.
 //
-// Path:      SstableReader::ReadPlainRow -> here -> row_group_loader.
+// Used by:   sstable/read/sstable_reader.cc (ReadPlainRow).
+// Calls:     sstable/read/row_group_loader.h.
 // Plain:     a row of ordinary size: it is in one row group of each of its sections, and all its
 //            cells are versions with stored values. Nearly every row read by key is plain. A cursor
 //            handles all other rows.

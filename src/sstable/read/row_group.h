@@ -1,8 +1,9 @@
 // sstable/read/row_group.h: a decoded row group with its keys and the blocks that were needed so
 // far. The block cache stores these.
 //
-// Path:      row_group_loader creates it and adds blocks -> block cache -> section_cursor reads it
-//            in place.
+// Used by:   sstable/read/row_group_loader.cc makes it, adds blocks, and stores it in the block
+//            cache. sstable/read/section_cursor.cc reads it in place.
+// Calls:     sstable/read/page.h.
 // Growth:    blocks are added to a group while others read it, and are never removed or moved, so a
 //            reader only has to keep the group alive. A caller that may not change the cached group
 //            adds blocks to a new group that also shows the cached one's blocks.

@@ -1,7 +1,11 @@
 // sstable/read/row_group_loader.h: loads row groups of a section from the block cache or the file,
 // with only the needed blocks.
 //
-// Path:      section_cursor, dump -> here -> block cache -> io.
+// Used by:   sstable/read/section_cursor.cc, sstable/read/plain_row.cc,
+//            sstable/read/row_group_prefetch.cc, sstable/inspect/sstable_dump.cc,
+//            sstable/inspect/sstable_verify.cc.
+// Calls:     sstable/read/block_cache.h, and on a miss sstable/read/open_sstable.h to read the
+//            file.
 // Reading:   adjacent blocks are read together. A small group is read as a whole if much of it is
 //            needed. For a caller that goes from group to group, in either direction, as many
 //            groups as it has passed are read ahead, up to 256 KiB and up to the end of the

@@ -1,8 +1,9 @@
 // sstable/read/row_group_prefetch.h: decodes the row groups of a long scan on other threads before
 // the cursor reaches them.
 //
-// Path:      section_cursor -> here -> row_group_loader; prefetching runs on
-//            CursorOptions.prefetch_runner.
+// Used by:   sstable/read/section_cursor.cc.
+// Calls:     sstable/read/row_group_loader.h, on the threads of cell/prefetch_runner.h
+//            (CursorOptions::prefetch_runner).
 // How:       consecutive requests for groups that are not in the cache, in either direction,
 //            indicate a scan. Then other threads decode the next groups, in batches of adjacent
 //            groups that are each read at once. The batches in progress never have more than half

@@ -1,7 +1,9 @@
 // sstable/read/section_cursor.h: a cursor over one section of an SSTable.
 //
-// Path:      SstableReader::NewCursor -> (section_join, if several sections are needed) -> here ->
-//            row_group_prefetch, row_group_loader.
+// Used by:   sstable/read/sstable_reader.cc (NewCursor). If several sections are needed, their
+//            cursors are joined (section_join.h).
+// Calls:     sstable/read/row_group_prefetch.h, sstable/read/row_group_loader.h,
+//            sstable/read/large_value.h.
 // Contract:  cell/cell_cursor.h. Rows are stepped by ordinal inside a row group; cells are filled
 //            directly from its arrays.
 // Loading:   a seek loads the blocks of one row; continuing loads the rest of the group.

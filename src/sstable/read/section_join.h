@@ -1,7 +1,8 @@
 // sstable/read/section_join.h: joins the cursors of several sections of one SSTable into one, with
 // their rows and each row's cells in order.
 //
-// Path:      SstableReader::NewCursor -> here -> section_cursor.
+// Used by:   sstable/read/sstable_reader.cc (NewCursor), if several sections are needed.
+// Calls:     the cursors of the sections, as a CellCursor each (cell/cell_cursor.h).
 // Contract:  cell/cell_cursor.h. No cell key is in two sections, and no cell hides another: the
 //            file is one resolved source. So cells are only ordered, never evaluated.
 // Threads:   confined.

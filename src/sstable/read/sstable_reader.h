@@ -1,6 +1,8 @@
 // sstable/read/sstable_reader.h: an open SSTable: its cursors, bloom filter, index and summary.
 //
-// Path:      read, jobs/compaction_job.cc -> NewCursor -> block cache -> io.
+// Used by:   read/source_chain.cc, read/row_cursors.cc, jobs/compaction_job.cc.
+// Calls:     sstable/read/section_cursor.h for NewCursor, sstable/read/plain_row.h for
+//            ReadPlainRow.
 // Format:    docs/reference/format/sstable.md.
 // Checks:    the checksum of every block, and every length and offset inside a block. Any mismatch
 //            is DataLoss("000012.sst", offset, what); other row groups stay readable.

@@ -1,8 +1,9 @@
 // sstable/write/block_writer.h: appends blocks to an SSTable in large writes, and computes their
 // checksums.
 //
-// Path:      section_builder (extents), sstable builder (large values, bloom, index, footer, tail)
-//            -> here -> io.
+// Used by:   sstable/write/section_builder.cc (extents), sstable/write/sstable_builder.cc (large
+//            values, bloom filter, index, footer, tail).
+// Calls:     io/file_system.h.
 // Errors:    those of the file; ResourceExhausted for refused memory.
 // Threads:   confined to its builder's thread.
 #pragma once

@@ -1,7 +1,8 @@
 // sstable/write/page_builder.h: collects the rows and cells of a row group and encodes them as
 // pages.
 //
-// Path:      section_builder -> here. sstable/read/page.h reads the pages.
+// Used by:   sstable/write/section_builder.cc. The counterpart reads the pages
+//            (sstable/read/page.h).
 // Format:    docs/reference/format/sstable.md "Pages".
 // Threads:   thread-compatible. Clear keeps the memory for the next group.
 #pragma once

@@ -1,7 +1,8 @@
 // sstable/write/section_builder.h: builds one section of an SSTable: row groups with their blocks,
 // and the section's part of the index.
 //
-// Path:      sstable builder -> here -> page_builder, codec -> block_writer.
+// Used by:   sstable/write/sstable_builder.cc.
+// Calls:     sstable/write/page_builder.h, sstable/format/codec.h, sstable/write/block_writer.h.
 // Format:    docs/reference/format/sstable.md "Sections".
 // Extents:   groups are collected and written kExtentBytes at a time, so that several sections can
 //            be written to a file concurrently and each can be read in large ranges. The offset of

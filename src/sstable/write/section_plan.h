@@ -1,6 +1,7 @@
 // sstable/write/section_plan.h: assigns the cells of a file to sections, based on its first rows.
 //
-// Path:      sstable builder samples -> PlanSections -> sstable builder routes the cells.
+// Used by:   sstable/write/sstable_builder.cc samples the first rows, calls PlanSections, and
+//            routes the cells by the plan.
 // Rules:     docs/decisions/0011-sstable-layout.md. Families that together are less than 1/8 of
 //            their rows' bytes get a separate section (an automatic locality group). Older versions
 //            get a separate section if they are more than half of a family's cells and some column

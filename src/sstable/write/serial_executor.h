@@ -1,6 +1,7 @@
 // sstable/write/serial_executor.h: an interface for running block compression on a helper thread.
 //
-// Path:      jobs/single_thread_executor.h -> SstableBuilderOptions -> section_builder.
+// Used by:   sstable/write/section_builder.cc, if the options of the builder have one. Derived
+//            class: jobs/single_thread_executor.h.
 // Threads:   one user, on one thread at a time.
 #pragma once
 

@@ -1,7 +1,9 @@
 // sstable/write/sstable_builder.h: writes sorted rows of cells to one SSTable.
 //
-// Path:      flush, compaction -> here -> io. The caller creates the file, and syncs it and its
-//            directory after Finish (engine rule 22).
+// Used by:   jobs/sstable_writer.cc (flush, compaction), admin/load_files.cc. The caller creates
+//            the file, and syncs it and its directory after Finish (engine rule 22).
+// Calls:     sstable/write/section_plan.h, sstable/write/section_builder.h,
+//            sstable/write/block_writer.h.
 // Format:    docs/reference/format/sstable.md; constants in sstable/format/sstable_format.h.
 // Input:     rows strictly ascending; within a row cells in the order of cell/cell.h.
 // Units:     sizes are bytes before compression unless named stored.

@@ -1,6 +1,6 @@
 // support/crash_fs/crash_faults.h: counts a file system's calls and decides which of them fail.
 //
-// Path:      crash_file_system calls it before every call.
+// Used by:   crash_fs/crash_file_system.cc calls it before every call.
 // Threads:   thread-compatible; the file system's lock is held.
 #pragma once
 

@@ -1,8 +1,9 @@
 // support/crash_fs/crash_file_system.h: a file system in memory for tests. It can simulate a power
 // failure or a killed process, fill up, and fail any call.
 //
-// Path:      crash, fault and disk-full tests of every directory -> here -> crash_image (the state
-//            after a crash), crash_faults (which calls fail).
+// Used by:   the crash, fault and disk-full tests of every directory.
+// Calls:     crash_fs/crash_image.h (the state after a crash), crash_fs/crash_faults.h (which calls
+//            fail).
 // How:       it remembers what was synced and, in order, all later changes. Crash() makes a new
 //            file system in a state that is possible after a crash. The old one continues, so any
 //            number of images can be taken at any time. Calls that change something are numbered

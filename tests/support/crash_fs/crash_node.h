@@ -1,7 +1,8 @@
 // support/crash_fs/crash_node.h: a file or directory that remembers what was synced and what
 // changed since.
 //
-// Path:      crash_file_system changes them; crash_image makes a state after a crash from them.
+// Used by:   crash_fs/crash_file_system.cc changes the nodes. crash_fs/crash_image.cc makes a state
+//            after a crash from them.
 // Threads:   thread-compatible; the file system's lock is held.
 #pragma once
 

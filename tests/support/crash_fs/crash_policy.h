@@ -1,7 +1,8 @@
 // support/crash_fs/crash_policy.h: the effects of a crash on unsynced work, and the faults of
 // calls.
 //
-// Path:      tests -> CrashFileSystem::Crash(policy, seed), FailCall, FailRead, FailKind.
+// Used by:   tests, for CrashFileSystem::Crash, FailCall, FailRead and FailKind
+//            (crash_fs/crash_file_system.h).
 // Units:     a sector is 512 bytes of a file, counted from the file's start; a device writes a
 //            sector completely or not at all.
 // Threads:   plain values.

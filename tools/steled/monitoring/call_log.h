@@ -3,7 +3,9 @@
 //
 // Each kind has a LogLimit. A line that follows suppressed ones has their number as `suppressed`.
 //
-// Path:      transport -> here -> the next observer (metrics).
+// Used by:   steled/server.cc makes it. The transport calls it as a CallObserver
+//            (steled/transport/calls/call_observer.h).
+// Calls:     the next observer (metrics).
 // Threads:   thread-safe.
 #pragma once
 

@@ -1,7 +1,8 @@
 // steled/rpc/answer_stream.h: sends a response of many messages, and pauses the call while its
 // client does not read.
 //
-// Path:      data_service -> AnswerStream -> Call::Send.
+// Used by:   steled/services/data_service.cc.
+// Calls:     steled/transport/calls/call.h (Send).
 // Errors:    CANCELLED once no client listens.
 // Threads:   one at a time.
 #pragma once

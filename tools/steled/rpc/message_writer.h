@@ -1,6 +1,7 @@
 // steled/rpc/message_writer.h: serializes the messages that a call sends.
 //
-// Path:      a service's method -> MessageWriter -> Call::Send.
+// Used by:   the methods of services, and steled/rpc/method_table.cc for their responses.
+// Calls:     steled/transport/calls/call.h (Send).
 // Threads:   confined to its call.
 // Cost:      a message is serialized once, to the buffer that is sent.
 #pragma once

@@ -1,7 +1,8 @@
 // steled/rpc/method_table.h: maps the paths of calls to the methods of services.
 //
-// Path:      transport -> Find -> a Method made here: it parses the request, calls the service and
-//            sends the response.
+// Used by:   the transport finds a Method here and calls it.
+// Calls:     a Method parses the request, calls the service, and sends the response with
+//            steled/rpc/message_writer.h.
 // Errors:    a call returns INTERNAL if its request cannot be parsed or is missing, like gRPC's
 //            servers. INVALID_ARGUMENT would be misleading: a library, not its user, made those
 //            bytes.

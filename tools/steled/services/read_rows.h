@@ -8,7 +8,8 @@
 // A message ends between two rows: the Go client and cbt reject any other end. Only a row that does
 // not fit into the largest message spans several messages.
 //
-// Path:      data_service -> RowChunker -> its sink, which writes to the stream.
+// Used by:   steled/services/row_sender.cc.
+// Calls:     its sink, which writes to the stream; remote/wire/chunk_bytes.h.
 // Memory:    buffered_bytes(): complete rows up to kMessageBytes, and an incomplete row up to the
 //            largest message.
 // Errors:    none; a sink that returns false pauses the work.

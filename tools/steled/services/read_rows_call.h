@@ -6,7 +6,8 @@
 // its last row with a new view of the table. In the middle of a row that spans messages, it keeps
 // its reader.
 //
-// Path:      data_service -> ReadRowsCall -> RowSender -> the call.
+// Used by:   steled/services/data_service.cc.
+// Calls:     steled/services/row_sender.h, and the call.
 // Bounds:    in addition to the call's unsent bytes, one message, the incomplete row up to the
 //            largest message, and the present piece of a row. Above 1 MiB, and in a pause, they are
 //            charged to the memory for unread responses. So are values that lie outside of the

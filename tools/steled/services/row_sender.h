@@ -5,7 +5,8 @@
 // supports it gets the progress of a read that finds nothing, and can resume from there after a
 // disconnection.
 //
-// Path:      data_service -> RowSender -> RowChunker -> the call.
+// Used by:   steled/services/read_rows_call.cc.
+// Calls:     steled/services/read_rows.h (RowChunker).
 // Errors:    none; a sink that returns false pauses the work.
 // Threads:   confined to its call.
 // Source:    ReadRowsResponse.last_scanned_row_key.

@@ -1,7 +1,8 @@
 // steled/transport/calls/call.h: the interface that a method uses to receive a call's request and
 // send its response.
 //
-// Path:      http2_connection -> the router's Method -> a service.
+// Used by:   the methods of services, and steled/rpc/method_table.cc. Derived class:
+//            steled/transport/http2/served_call.h.
 // Units:     messages are bytes of protobuf, without gRPC's prefix.
 // Threads:   confined to the thread that runs the method, except that the token of stop() may be
 //            passed to others.

@@ -5,7 +5,8 @@
 // socket does not accept are kept until its descriptor is writable again. Methods run without the
 // lock.
 //
-// Path:      transport -> OnReady -> calls that begin -> methods -> Send, Finish.
+// Used by:   steled/transport/transport.cc calls OnReady, and runs the method of each call that
+//            begins. The method sends through its call (served_call.h).
 // Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax
 //            and one message unsent per call. Large responses that are not read yet are charged to
 //            the memory for requests (calls/request_memory.h). A connection without its streams is
