@@ -146,7 +146,7 @@ plant(
 )
 plant(
     "reclaim", RECLAIM, "src/jobs/job_scheduler.cc",
-    ("an idle memtable is not flushed", "if (!pick && FreezeIdleMemtables(*pick_state)) return pick;", ""),
+    ("an idle memtable is not flushed", "if ((!pick || pick->is_turn_of_others) && FreezeIdleMemtables(*pick_state)) return std::nullopt;", ""),
 )
 
 plant(
@@ -964,7 +964,7 @@ plant(
 )
 plant(
     "concurrency", ["concurrency_test --gtest_filter=CompactionThreads*"], "src/jobs/job_scheduler.cc",
-    ("only one compaction runs at a time", "poison().ok()) return false;\n  return true;", "poison().ok()) return false;\n  return running_compactions_ == 0;"),
+    ("only one compaction runs at a time", "if (lane != Lane::kUrgent && MayRunLocked())", "if (lane != Lane::kUrgent && MayRunLocked() && running_compactions_ == 0)"),
     ("compaction threads have the usual priority", "  if (lane == Lane::kCompaction) YieldToOthers();\n", ""),
 )
 plant(
