@@ -1,6 +1,7 @@
 // stele/bulk_load.h: writes rows in ascending key order directly into SSTables.
 //
 // Threads:   one thread at a time per BulkLoad. Several loads may run concurrently.
+// Fork:      see stele/database.h.
 #pragma once
 
 #include <memory>

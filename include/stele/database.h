@@ -4,6 +4,9 @@
 //            ResourceExhausted, Unavailable or PermissionDenied from the file system; and DataLoss,
 //            with file and offset, if stored bytes are corrupt.
 // Threads:   thread-safe.
+// Fork:      a forked child may only call exec or _exit, or open a database of its own. All calls
+//            through handles of its parent return FailedPrecondition and take no lock, and
+//            destructors of such handles free nothing. See docs/guide/embedding.md.
 #pragma once
 
 #include <memory>
@@ -122,7 +125,8 @@ class Database {
   // does not make the call fail. Works after a failed sync has stopped all writes.
   [[nodiscard]] absl::StatusOr<VerifyReport> Verify() const;
 
-  // Returns the current statistics. All zero on an empty handle and after Close().
+  // Returns the current statistics. All zero on an empty handle, after Close() and in a forked
+  // child.
   [[nodiscard]] DatabaseStats Stats() const;
 
   // Returns why writes are refused now, like DatabaseStats.write_refusal; OK if they are accepted.

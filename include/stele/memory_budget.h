@@ -36,7 +36,8 @@ inline namespace v0 {
 // ResourceExhausted. For a budget below 2 MiB it returns InvalidArgument.
 //
 // Lifetime: copyable handle. All copies refer to the same budget, which exists while a copy or an
-// open database refers to it.
+// open database refers to it. In a forked child, Database::Open with a budget of the parent returns
+// FailedPrecondition.
 class MemoryBudget {
  public:
   // Constructs an empty handle: no budget is shared.

@@ -2,6 +2,7 @@
 //
 // Errors:    Next() returns false at the end and on an error; status() distinguishes the two.
 // Threads:   one thread at a time.
+// Fork:      see stele/database.h.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,8 @@ inline namespace v0 {
 // Errors in status():
 //   InvalidArgument      wrong arguments of the read
 //   NotFound             the table was deleted before the read
-//   FailedPrecondition   the handle was empty, or the database was closed
+//   FailedPrecondition   the handle was empty, or the database was closed, or the read was begun
+//                        before a fork of this process
 //   Cancelled, DeadlineExceeded, ResourceExhausted, Unavailable
 //   DataLoss             stored bytes are corrupt; the message has file and offset
 //   Unimplemented, Internal   only from a server: see stele/remote.h

@@ -1,7 +1,8 @@
 // stele/table.h: reads, writes and administers one table.
 //
 // Errors:    every call may also return
-//              FailedPrecondition   empty handle, or the database was closed
+//              FailedPrecondition   empty handle, or the database was closed, or it was opened
+//                                   before a fork of this process
 //              NotFound             the table was deleted; open readers continue, and snapshots
 //                                   taken before the deletion stay readable
 //              ResourceExhausted    not enough disk space or memory
@@ -9,6 +10,7 @@
 //              DataLoss             stored bytes are corrupt; the message has file and offset
 //            A write that fails was not applied. Exceptions: docs/reference/errors.md.
 // Threads:   thread-safe.
+// Fork:      see stele/database.h.
 // Source:    google.bigtable.v2.Bigtable, google.bigtable.admin.v2.BigtableTableAdmin.
 #pragma once
 

@@ -156,7 +156,7 @@ class Load : public ActiveBulkLoad {
     if (!over_.ok()) return;
     over_ = std::move(why);
     const bool stay = is_installed_ || (may_be_referenced_ && !parts_.committer->poison().ok());
-    if (!stay && parts_.open->CheckProcess().ok()) files_.Remove();
+    if (!stay) files_.Remove();
     if (std::exchange(has_permit_, false)) parts_.active->ReleasePermit();
   }
 
@@ -197,14 +197,9 @@ class Load : public ActiveBulkLoad {
 
 class LocalBulkLoad : public BulkLoadBackend {
  public:
-  LocalBulkLoad(std::shared_ptr<const void> database, const OpenCheck& open,
-                std::shared_ptr<Load> load)
-      : database_(std::move(database)), open_(open), load_(std::move(load)) {}
-  // In a forked child the load belongs to the parent, and its mutex may be held by a thread that
-  // does not exist in the child.
-  ~LocalBulkLoad() override {
-    if (open_.CheckProcess().ok()) load_->Abort();
-  }
+  LocalBulkLoad(std::shared_ptr<const void> database, std::shared_ptr<Load> load)
+      : database_(std::move(database)), load_(std::move(load)) {}
+  ~LocalBulkLoad() override { load_->Abort(); }
 
   absl::Status Add(const RowMutation& mutation) override { return load_->Add(mutation); }
   absl::Status Finish() override { return load_->Finish(); }
@@ -212,7 +207,6 @@ class LocalBulkLoad : public BulkLoadBackend {
 
  private:
   const std::shared_ptr<const void> database_;  // outlives the load
-  const OpenCheck& open_;
   const std::shared_ptr<Load> load_;
 };
 
@@ -225,7 +219,7 @@ absl::StatusOr<std::unique_ptr<BulkLoadBackend>> BeginBulkLoad(
   STELE_RETURN_IF_ERROR(load->Begin());
   parts.active->Add(load);
   return std::unique_ptr<BulkLoadBackend>(
-      std::make_unique<LocalBulkLoad>(std::move(database), *parts.open, std::move(load)));
+      std::make_unique<LocalBulkLoad>(std::move(database), std::move(load)));
 }
 
 }  // namespace stele::internal

@@ -10,7 +10,8 @@
 //               The log does not contain it; flushed_through prevents replay (engine rule 2).
 //            2. Before the edit no Version references the files. After a crash the next open
 //               removes them.
-//            3. No file is accessed after Engine::Close, and none in a forked child.
+//            3. No file is accessed after Engine::Close, and none in a forked child, which neither
+//               uses nor destroys a load (api/backend.h).
 // Errors:    those of stele::BulkLoad.
 // Threads:   a load is for one thread at a time; Close may end it from another thread.
 #pragma once
@@ -29,7 +30,6 @@
 #include "state/database_clock.h"
 #include "state/engine_state.h"
 #include "state/events.h"
-#include "state/open_check.h"
 #include "state/write_gate.h"
 
 namespace stele::internal {
@@ -40,7 +40,6 @@ struct BulkLoadParts {
   const TableAdmin* admin = nullptr;
   EngineState* state = nullptr;
   DatabaseClock* clock = nullptr;
-  const OpenCheck* open = nullptr;
   WriteGate* gate = nullptr;
   Committer* committer = nullptr;
   ActiveBulkLoads* active = nullptr;

@@ -8,11 +8,11 @@
 // Threads:   DatabaseBackend, TableBackend and SnapshotBackend are thread-safe; RowSource and
 //            BulkLoadBackend are for one thread at a time.
 //
-// api checks before it calls: the handle is not empty; row keys to read are not empty; ReadOptions,
-// WriteOptions, row ranges (not inverted), table names and schemas of CreateTable, family changes
-// and properties are valid and supported. The backend checks row sets (Normalize), filters
-// (ValidateFilter) and mutations, which need the schema or a pass over the data. A backend copies
-// the arguments that it needs after the call.
+// api checks before it calls: the handle is not empty and of this process; row keys to read are not
+// empty; ReadOptions, WriteOptions, row ranges (not inverted), table names and schemas of
+// CreateTable, family changes and properties are valid and supported. The backend checks row sets
+// (Normalize), filters (ValidateFilter) and mutations, which need the schema or a pass over the
+// data. A backend copies the arguments that it needs after the call.
 #pragma once
 
 #include <memory>
@@ -25,13 +25,36 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/process_id.h"
 #include "stele/database.h"
 #include "trace/recorder.h"
 
 namespace stele::internal {
 
+// The base of the classes below. Only the process that made a backend may call it: a thread of the
+// parent may hold its locks when a child is forked. The handles check this before each call.
+class Backend {
+ public:
+  // FailedPrecondition in a forked child. Takes no lock.
+  absl::Status CheckProcess() const { return owner_.Check(); }
+  bool IsOfThisProcess() const { return owner_.IsThis(); }
+
+ protected:
+  ~Backend() = default;
+
+ private:
+  const OwnerProcess owner_;
+};
+
+// Destroys the backend of a handle, if it has one. A forked child leaks that of its parent.
+template <typename T>
+void DestroyBackend(std::unique_ptr<T>* backend) {
+  if (*backend != nullptr && !(*backend)->IsOfThisProcess()) static_cast<void>(backend->release());
+  backend->reset();
+}
+
 // The implementation of RowReader. It keeps the database open.
-class RowSource {
+class RowSource : public Backend {
  public:
   RowSource() = default;
   RowSource(const RowSource&) = delete;
@@ -49,7 +72,7 @@ class RowSource {
 
 // The implementation of Snapshot. The commit is pinned while the object lives. A backend returns
 // InvalidArgument for a snapshot of another database.
-class SnapshotBackend {
+class SnapshotBackend : public Backend {
  public:
   SnapshotBackend() = default;
   SnapshotBackend(const SnapshotBackend&) = delete;
@@ -61,7 +84,7 @@ class SnapshotBackend {
 
 // The implementation of BulkLoad. It keeps the database open. Destroying it without Finish()
 // discards the load. The caller calls Finish() or Abort() once, and nothing after that.
-class BulkLoadBackend {
+class BulkLoadBackend : public Backend {
  public:
   BulkLoadBackend() = default;
   BulkLoadBackend(const BulkLoadBackend&) = delete;
@@ -74,7 +97,7 @@ class BulkLoadBackend {
 };
 
 // The implementation of Table.
-class TableBackend {
+class TableBackend : public Backend {
  public:
   TableBackend() = default;
   TableBackend(const TableBackend&) = delete;
@@ -140,7 +163,7 @@ class TableBackend {
 };
 
 // The implementation of Database. The database closes when the last handle is destroyed.
-class DatabaseBackend {
+class DatabaseBackend : public Backend {
  public:
   DatabaseBackend() = default;
   DatabaseBackend(const DatabaseBackend&) = delete;
@@ -168,7 +191,7 @@ class DatabaseBackend {
   virtual absl::Status Close() = 0;
 
  private:
-  const std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>();
+  const std::shared_ptr<Recorder> recorder_ = MakeForThisProcess<Recorder>();
 };
 
 // Opens "mem:" or a directory; `location` is not empty and has no other scheme. The options are

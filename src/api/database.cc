@@ -16,7 +16,7 @@ constexpr std::string_view kMemory = "mem:";
 constexpr std::string_view kRemote = "bigtable://";
 
 absl::Status CheckHandle(const std::shared_ptr<internal::DatabaseBackend>& backend) {
-  return backend != nullptr ? absl::OkStatus()
+  return backend != nullptr ? backend->CheckProcess()
                             : internal::FailedPrecondition("database: an empty handle");
 }
 
@@ -121,7 +121,7 @@ absl::StatusOr<VerifyReport> Database::Verify() const {
 }
 
 DatabaseStats Database::Stats() const {
-  return backend_ == nullptr ? DatabaseStats() : backend_->Stats();
+  return CheckHandle(backend_).ok() ? backend_->Stats() : DatabaseStats();
 }
 
 absl::Status Database::WriteRefusal() const {

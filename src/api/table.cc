@@ -13,7 +13,7 @@ inline namespace v0 {
 namespace {
 
 absl::Status CheckHandle(const std::shared_ptr<internal::TableBackend>& backend) {
-  return backend != nullptr ? absl::OkStatus()
+  return backend != nullptr ? backend->CheckProcess()
                             : internal::FailedPrecondition("table: an empty handle");
 }
 

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <new>
 
+#include "base/status.h"
+
 namespace stele::internal {
 namespace {
 
@@ -33,6 +35,17 @@ pid_t ProcessId() {
   id = ::getpid();
   known->store(id, std::memory_order_relaxed);
   return id;
+}
+
+namespace {
+// Initialized before main, since after a fork during the initialization the child would wait
+// forever.
+[[maybe_unused]] const pid_t kEarlyProcessId = ProcessId();
+}  // namespace
+
+absl::Status OwnerProcess::Refusal() const {
+  return FailedPrecondition(
+      "the database was opened by another process (pid {}), before a fork; open it again", pid_);
 }
 
 }  // namespace stele::internal

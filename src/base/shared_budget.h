@@ -17,6 +17,7 @@
 #include <memory>
 
 #include "base/mutex.h"
+#include "base/process_id.h"
 
 namespace stele::internal {
 
@@ -44,6 +45,8 @@ class SharedBudget {
   // become smaller than kFloorBytesMin, or if there are kDatabasesMax databases.
   static std::shared_ptr<Member> Join(const std::shared_ptr<SharedBudget>& budget);
 
+  // A forked child must not join a budget of its parent, whose lock may be held forever there.
+  const OwnerProcess& owner() const { return owner_; }
   uint64_t bytes() const { return bytes_; }
   uint64_t charged_bytes() const { return charged_bytes_.load(std::memory_order_relaxed); }
   size_t database_count() const { return count_.load(std::memory_order_relaxed); }
@@ -63,6 +66,7 @@ class SharedBudget {
   uint64_t OverBytes(const Slot& slot) const;
   void TakeFromOthers(const Slot& slot, uint64_t wanted_bytes);
 
+  const OwnerProcess owner_;
   const uint64_t bytes_;
   const uint64_t charged_bytes_max_;
   // Relaxed, like the counters of MemoryTracker: they order nothing.

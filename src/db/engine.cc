@@ -7,6 +7,7 @@
 #include "admin/bulk_load.h"
 #include "admin/checkpoint.h"
 #include "admin/verify.h"
+#include "base/process_id.h"
 #include "base/status.h"
 #include "manifest/token_table.h"
 #include "views/table_stats.h"
@@ -114,7 +115,7 @@ void AddJobStats(const JobCounters& jobs, DatabaseStats* stats) {
 absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, EngineOptions options) {
   STELE_ASSIGN_OR_RETURN(std::unique_ptr<Storage> storage,
                          OpenStorage(std::move(directory), std::move(options)));
-  auto engine = std::make_shared<Engine>(std::move(storage));
+  auto engine = MakeForThisProcess<Engine>(std::move(storage));
   if (engine->scheduler_ != nullptr) engine->scheduler_->Start();
   return engine;
 }
@@ -151,7 +152,6 @@ absl::Status Engine::Close() {
 absl::Status Engine::CloseOnce() {
   Storage& storage = *storage_;
   storage.open.MarkClosed();
-  if (!storage.open.IsOpener()) return AbandonInFork();
   absl::Status status;
   storage.committer->Close();
   if (scheduler_ != nullptr) scheduler_->Stop();
@@ -180,20 +180,6 @@ absl::Status Engine::CloseOnce() {
   }
   storage.lock.reset();
   return status;
-}
-
-absl::Status Engine::AbandonInFork() {
-  storage_->files.StopRemoving();
-  // A forked child cannot join the parent's threads, and must not close the parent's files and
-  // lock. It abandons all of them without accessing anything.
-  static_cast<void>(scheduler_.release());
-  static_cast<void>(prefetch_.release());
-  static_cast<void>(storage_->log.release());
-  static_cast<void>(storage_->manifest.release());
-  static_cast<void>(storage_->lock.release());
-  return FailedPrecondition(
-      "the database was opened by another process (pid {}), before a fork; it stays open there",
-      storage_->open.opener());
 }
 
 absl::Status Engine::FlushTable(uint32_t table_id) {
@@ -225,7 +211,6 @@ absl::StatusOr<std::unique_ptr<BulkLoadBackend>> Engine::BeginBulkLoad(
       .admin = &admin_,
       .state = &storage_->state,
       .clock = &storage_->clock,
-      .open = &storage_->open,
       .gate = &storage_->gate,
       .committer = storage_->committer.get(),
       .active = &loads_,

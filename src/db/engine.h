@@ -5,7 +5,7 @@
 //            state/read_path.h (reads), jobs/job_scheduler.h (flushes, compactions),
 //            admin/table_admin.h (tables), admin/checkpoint.h, admin/bulk_load.h.
 // Lifetime:  every handle, reader and snapshot shares it. Close stops it early; otherwise the last
-//            handle closes it.
+//            handle closes it. A forked child neither uses nor destroys it (api/backend.h).
 // Threads:   thread-safe.
 #pragma once
 
@@ -81,7 +81,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
  private:
   absl::Status CloseOnce();
-  absl::Status AbandonInFork();
 
   const std::unique_ptr<Storage> storage_;
   // Null without background threads, and on a machine where it could not help.

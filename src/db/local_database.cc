@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/process_id.h"
 #include "base/status.h"
 #include "db/engine.h"
 #include "db/local_table.h"
@@ -61,7 +62,7 @@ absl::Status LocalDatabase::Apply(const WriteBatch& batch, const WriteOptions& o
 
 absl::StatusOr<std::shared_ptr<SnapshotBackend>> LocalDatabase::GetSnapshot() {
   STELE_RETURN_IF_ERROR(engine_->CheckOpen());
-  return std::make_shared<LocalSnapshot>(engine_, engine_->reads());
+  return MakeForThisProcess<LocalSnapshot>(engine_, engine_->reads());
 }
 
 absl::Status LocalDatabase::Sync() { return engine_->Sync(); }
@@ -97,6 +98,12 @@ absl::Status JoinSharedBudget(EngineOptions* options) {
   DatabaseOptions& database = options->database;
   const std::shared_ptr<SharedBudget>& shared = Access::Shared(database.shared_memory_budget);
   if (shared == nullptr) return absl::OkStatus();
+  if (!shared->owner().IsThis()) {
+    return FailedPrecondition(
+        "the shared memory budget was made by another process (pid {}), before a fork; make "
+        "another one",
+        shared->owner().pid());
+  }
   options->budget_member = SharedBudget::Join(shared);
   if (options->budget_member == nullptr) {
     return ResourceExhausted(

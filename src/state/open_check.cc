@@ -1,23 +1,14 @@
 #include "state/open_check.h"
 
-#include "base/process_id.h"
 #include "base/status.h"
 
 namespace stele::internal {
 
-OpenCheck::OpenCheck(bool read_only) : read_only_(read_only), pid_(ProcessId()) {}
+OpenCheck::OpenCheck(bool read_only) : read_only_(read_only) {}
 
 absl::Status OpenCheck::CheckOpen() const {
   if (is_closed()) return FailedPrecondition("the database is closed; open it again");
   return absl::OkStatus();
-}
-
-bool OpenCheck::IsOpener() const { return ProcessId() == pid_; }
-
-absl::Status OpenCheck::CheckProcess() const {
-  if (IsOpener()) return absl::OkStatus();
-  return FailedPrecondition(
-      "the database was opened by another process (pid {}), before a fork; open it again", pid_);
 }
 
 absl::Status OpenCheck::CheckChangeable() const {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/process_id.h"
 #include "base/random.h"
 #include "base/status.h"
 
@@ -76,7 +75,6 @@ absl::Status Recorder::Begin(std::unique_ptr<File> file, const Options& options)
     return started;
   }
   is_running_ = true;
-  pid_ = ProcessId();
   SetRecording(++recordings_);
   recording_ = recordings_;
   is_on_ = true;
@@ -106,11 +104,6 @@ void Recorder::SetRecording(uint64_t recording) {
 absl::StatusOr<Recorder::Summary> Recorder::Stop() {
   MutexLock lock(control_mutex_);
   if (!is_running_) return FailedPrecondition("no trace is being recorded");
-  if (ProcessId() != pid_) {  // a child has no thread, and its parent writes the file
-    writer_ = nullptr;
-    is_running_ = false;
-    return FailedPrecondition("the trace belongs to the process that started it");
-  }
   is_on_ = false;
   recording_ = 0;
   SetRecording(0);

@@ -11,6 +11,7 @@
 //            ends the trace, and nothing else.
 // Errors:    FailedPrecondition for a second start, or a stop without a start; those of the writer.
 // Threads:   thread-safe. The file is for Start(), then for the own thread, then for Stop().
+// Fork:      a child must not use or destroy the recorder of its parent (api/backend.h).
 // Memory:    at most 32 MiB while it records.
 #pragma once
 
@@ -115,7 +116,6 @@ class Recorder {
   Mutex control_mutex_;
   bool is_running_ ABSL_GUARDED_BY(control_mutex_) = false;
   uint64_t recordings_ ABSL_GUARDED_BY(control_mutex_) = 0;
-  pid_t pid_ ABSL_GUARDED_BY(control_mutex_) = 0;  // the process that records
   pthread_t thread_ ABSL_GUARDED_BY(control_mutex_) = {};
 
   std::atomic<bool> is_on_{false};

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/process_id.h"
 #include "base/status.h"
 #include "model/access.h"
 #include "remote/client/remote_table.h"
@@ -175,7 +176,7 @@ absl::StatusOr<std::shared_ptr<DatabaseBackend>> OpenRemoteDatabase(
         "location \"{}\": error_if_exists: opening an instance does not create it",
         Printable(location));
   return std::make_shared<RemoteDatabase>(
-      std::make_shared<RemoteConnection>(std::move(parsed), options, std::move(waiter)));
+      MakeForThisProcess<RemoteConnection>(std::move(parsed), options, std::move(waiter)));
 }
 
 }  // namespace stele::internal

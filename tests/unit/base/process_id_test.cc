@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <memory>
+
 namespace stele::internal {
 namespace {
 
@@ -26,6 +28,33 @@ TEST(ProcessIdTest, ForkedChildrenHaveIdsOfTheirOwn) {
            IsTrueInChild([child] { return ProcessId() == ::getpid() && ProcessId() != child; });
   }));
   EXPECT_EQ(ProcessId(), own);
+}
+
+TEST(OwnerProcessTest, AForkedChildIsNotTheOwner) {
+  const OwnerProcess owner;
+  EXPECT_TRUE(IsTrueInChild([&owner] {
+    return !owner.IsThis() && absl::IsFailedPrecondition(owner.Check()) &&
+           owner.pid() != ::getpid() && OwnerProcess().Check().ok();
+  }));
+  EXPECT_TRUE(owner.IsThis());
+  EXPECT_EQ(owner.Check(), absl::OkStatus());
+  EXPECT_EQ(owner.pid(), ::getpid());
+}
+
+TEST(OwnerProcessTest, OnlyTheOwnerDestroysAnObject) {
+  struct Counted {
+    explicit Counted(int* destroyed_count) : count(*destroyed_count) {}
+    ~Counted() { ++count; }
+    int& count;
+  };
+  int destroyed_count = 0;
+  std::shared_ptr<Counted> object = MakeForThisProcess<Counted>(&destroyed_count);
+  EXPECT_TRUE(IsTrueInChild([&] {
+    object.reset();
+    return destroyed_count == 0;
+  }));
+  object.reset();
+  EXPECT_EQ(destroyed_count, 1);
 }
 
 }  // namespace

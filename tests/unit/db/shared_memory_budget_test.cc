@@ -1,6 +1,8 @@
 // Tests databases that share one memory budget (stele/memory_budget.h).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -47,6 +49,21 @@ int CountRows(const Table& table) {
   while (reader.Next()) ++count;
   EXPECT_TRUE(reader.status().ok()) << reader.status();
   return count;
+}
+
+// Another thread of the parent may hold the lock of the budget.
+TEST(SharedMemoryBudgetTest, AForkedChildCannotJoinTheBudgetOfItsParent) {
+  const MemoryBudget budget(64 * kMiB);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const absl::Status refused = Database::Open("mem:", {.shared_memory_budget = budget}).status();
+    ::_exit(absl::IsFailedPrecondition(refused) && budget.database_count() == 0 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(Database::Open("mem:", {.shared_memory_budget = budget}).ok());
 }
 
 TEST(SharedMemoryBudgetTest, ThreeDatabasesUnderLoadStayWithinIt) {

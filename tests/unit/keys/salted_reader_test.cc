@@ -1,8 +1,11 @@
 // Tests that a SaltedReader returns the rows of salted keys as if the keys had no bucket.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "api/backend.h"
 #include "model/access.h"
@@ -161,6 +164,23 @@ TEST_F(SaltedReaderTest, ReturnsNothingAfterTheEnd) {
     for (int call = 0; call < 3; ++call) EXPECT_FALSE(reader.Next()) << limit;
     EXPECT_TRUE(reader.status().ok());
   }
+}
+
+TEST_F(SaltedReaderTest, AForkedChildCannotContinueIt) {
+  keys::SaltedReader reader(table_, RowRange::All(), kBuckets);
+  ASSERT_TRUE(reader.Next());
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool is_refused = !reader.Next() && absl::IsFailedPrecondition(reader.status());
+    { const keys::SaltedReader destroyed = std::move(reader); }
+    ::_exit(is_refused ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ASSERT_TRUE(reader.Next());
+  EXPECT_EQ(reader.row().row_key(), "user01");
 }
 
 TEST_F(SaltedReaderTest, ReturnsThePiecesOfARowTogether) {

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -156,6 +157,26 @@ TEST(RemoteConnect, AServerThatHasRespondedIsWaitedForLonger) {
   server.reset();
   EXPECT_EQ(database.ListTables().status().code(), absl::StatusCode::kUnavailable);
   EXPECT_GT(Waited(waiter.get()), std::chrono::seconds(50));
+}
+
+// The channel's threads exist only in the parent.
+TEST(RemoteConnect, AForkedChildIsRefusedAndEndsNoConnection) {
+  FakeServer server;
+  Database database = server.Open();
+  ASSERT_TRUE(database.ListTables().ok());
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(180);
+    const absl::Status closed = database.Close();
+    const absl::Status refused = database.ListTables().status();
+    database = Database();
+    ::_exit(absl::IsFailedPrecondition(closed) && absl::IsFailedPrecondition(refused) ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(database.ListTables().ok());
 }
 
 }  // namespace
