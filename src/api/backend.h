@@ -33,14 +33,14 @@ namespace stele::internal {
 
 // The base of the classes below. Only the process that made a backend may call it: a thread of the
 // parent may hold its locks when a child is forked. The handles check this before each call.
-class Backend {
+class HandleBackend {
  public:
   // FailedPrecondition in a forked child. Takes no lock.
   absl::Status CheckProcess() const { return owner_.Check(); }
   bool IsOfThisProcess() const { return owner_.IsThis(); }
 
  protected:
-  ~Backend() = default;
+  ~HandleBackend() = default;
 
  private:
   const OwnerProcess owner_;
@@ -54,7 +54,7 @@ void DestroyBackend(std::unique_ptr<T>* backend) {
 }
 
 // The implementation of RowReader. It keeps the database open.
-class RowSource : public Backend {
+class RowSource : public HandleBackend {
  public:
   RowSource() = default;
   RowSource(const RowSource&) = delete;
@@ -72,7 +72,7 @@ class RowSource : public Backend {
 
 // The implementation of Snapshot. The commit is pinned while the object lives. A backend returns
 // InvalidArgument for a snapshot of another database.
-class SnapshotBackend : public Backend {
+class SnapshotBackend : public HandleBackend {
  public:
   SnapshotBackend() = default;
   SnapshotBackend(const SnapshotBackend&) = delete;
@@ -84,7 +84,7 @@ class SnapshotBackend : public Backend {
 
 // The implementation of BulkLoad. It keeps the database open. Destroying it without Finish()
 // discards the load. The caller calls Finish() or Abort() once, and nothing after that.
-class BulkLoadBackend : public Backend {
+class BulkLoadBackend : public HandleBackend {
  public:
   BulkLoadBackend() = default;
   BulkLoadBackend(const BulkLoadBackend&) = delete;
@@ -97,7 +97,7 @@ class BulkLoadBackend : public Backend {
 };
 
 // The implementation of Table.
-class TableBackend : public Backend {
+class TableBackend : public HandleBackend {
  public:
   TableBackend() = default;
   TableBackend(const TableBackend&) = delete;
@@ -163,7 +163,7 @@ class TableBackend : public Backend {
 };
 
 // The implementation of Database. The database closes when the last handle is destroyed.
-class DatabaseBackend : public Backend {
+class DatabaseBackend : public HandleBackend {
  public:
   DatabaseBackend() = default;
   DatabaseBackend(const DatabaseBackend&) = delete;
