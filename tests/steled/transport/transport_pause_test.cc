@@ -188,7 +188,7 @@ TEST_F(PauseTest, WhileMemoryIsScarceClientsThatDoNotReadAreEndedEarlier) {
   };
   StartWithoutLooks([](TransportOptions* options) {
     options->request_memory_bytes = 8'000'000;
-    options->stall_timeout = std::chrono::hours(1);
+    options->scarce_time = std::chrono::milliseconds(1);
   });
   std::vector<std::unique_ptr<Http2Client>> slow;
   for (int i = 0; i < 40; ++i) {

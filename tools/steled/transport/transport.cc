@@ -36,8 +36,6 @@ constexpr uint64_t kListening = 1;
 constexpr uint64_t kFirstConnection = 2;
 constexpr std::chrono::seconds kIdle(10);        // after which a superfluous thread ends
 constexpr std::chrono::seconds kShrinkAfter(1);  // a client that reads nothing for so long is slow
-// While memory is scarce, the time for requests to make progress and for clients to read.
-constexpr std::chrono::milliseconds kScarceTime(1'000);
 
 // Implements the interface for connections. Exists until the last thread has ended.
 class Host final : public ConnectionHost {
@@ -439,7 +437,7 @@ class Http2Transport final : public Transport {
 
   // The time that clients have, which is usually `usual`.
   std::chrono::milliseconds Patience(std::chrono::milliseconds usual) {
-    return host_.memory().IsScarce() ? std::min(usual, kScarceTime) : usual;
+    return host_.memory().IsScarce() ? std::min(usual, options_.scarce_time) : usual;
   }
 
   void GiveUpStalled() {

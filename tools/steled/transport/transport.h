@@ -69,6 +69,9 @@ struct TransportOptions {
   // A stream whose client reads almost nothing for so long is ended, as is a connection that takes
   // no bytes. So is a call that waits so long for the next message of its request.
   std::chrono::milliseconds stall_timeout{60'000};
+  // Replaces `cutoffs` for requests, and `stall_timeout` for streams that hold memory, while little
+  // of request_memory_bytes is left. No effect if it is longer than these.
+  std::chrono::milliseconds scarce_time{1'000};
   // A client that is silent for so long gets a PING, and has `cutoffs` to respond.
   std::chrono::milliseconds ping_after{60'000};
   // The time between two calls of LookForStalled by the transport itself.
