@@ -165,12 +165,12 @@ plant(
 )
 plant(
     "steled", CALLS, "tools/steled/monitoring/health_service.cc",
-    ("the seventeenth client is accepted as a listener, too", "if (watcher_count_ == kWatchersMax) {", "if (watcher_count_ > kWatchersMax) {"),
+    ("the end of the server does not end a Watch", "if (ends) return", "if (ends && !told_.has_value()) return"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_connection.cc",
-    ("a paused call is not notified of free space", "    room_.notify_all();\n    ResumeIfDue(stream);\n", "    room_.notify_all();\n"),
-    ("a paused call is not notified that its client has gone", "  ResumeIfDue(&stream);\n  streams_.erase(found);", "  streams_.erase(found);"),
+    ("a paused call is not notified of free space", "    room_.notify_all();\n    Notify(stream);\n", "    room_.notify_all();\n    stream->changed.notify_all();\n"),
+    ("a paused call is not notified that its client has gone", "  Notify(&stream);\n  streams_.erase(found);", "  stream.changed.notify_all();\n  streams_.erase(found);"),
     ("a call that the server ends is reported as cancelled by the client", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
     ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && is_partial)) return status;", "if (!absl::IsCancelled(status)) return status;"),
     ("an expired deadline is counted as a cancellation by the client", "if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {", "if (false) {"),

@@ -61,9 +61,7 @@ class Host final : public ConnectionHost {
   size_t MessageBytesMax(std::string_view path) const override {
     return std::min(options_.message_bytes_max, router_.MessageBytesMax(path));
   }
-  bool IsHealthCheck(std::string_view path) const override {
-    return path.starts_with(options_.health_prefix);
-  }
+  bool IsHealthCheck(std::string_view path) const override { return path == options_.health_check; }
   RequestMemory& memory() override { return memory_; }
   void OnRefused(const RefusedCall& call) override {
     if (observer_ != nullptr) observer_->OnRefused(call);
@@ -320,7 +318,7 @@ class Http2Transport final : public Transport {
   int RunningCount() const { return call_count_ - static_cast<int>(paused_.size()); }
   void UpdateRunning() { are_running_ = RunningCount() > 0; }
 
-  // ---- calls that wait for their clients ----
+  // ---- calls that wait without a thread ----
 
   void KeepPaused(ServedCall call) {
     const ConnectionPtr connection = call.connection();
