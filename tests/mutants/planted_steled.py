@@ -214,7 +214,7 @@ plant(
     ("calls above the limit are not counted", "        host_.OnRefused({call.path(), call.peer(), admitted.code(), cause});\n", ""),
     ("a paused call keeps its slot", "      places_.Leave(", "      if (!call->IsPaused()) places_.Leave("),
     ("the deadline of a paused call is not checked", "*deadline <= now)) late", "*deadline <= now - std::chrono::hours(1))) late"),
-    ("a call that gets no message is kept", "if (is_silent || (deadline", "if ((deadline"),
+    ("a call that gets no message is kept", "if (is_silent || is_over", "if (is_over"),
     ("the number of connections has no limit", "if (connections_.size() < options_.connections_max) {", "if (true) {"),
     ("only one of several calls that arrive together is run", "        Defer(std::move(call));", "        call.Finish(absl::OkStatus());"),
     ("a waiting call wakes no thread", "      waiting_.push_back(std::move(call));\n    }\n    poller_.Wake();", "      waiting_.push_back(std::move(call));\n    }"),

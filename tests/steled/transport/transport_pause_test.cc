@@ -472,6 +472,32 @@ TEST_F(EventPauseTest, ADeadlineEndsACallThatWaitsForAnEvent) {
   EXPECT_EQ(client.Await(stream).Status(), "4");
 }
 
+// Ends at its time, if nothing wakes it before.
+class Sleeper final : public PausedCall, public std::enable_shared_from_this<Sleeper> {
+ public:
+  explicit Sleeper(std::chrono::steady_clock::time_point until) : until_(until) {}
+
+  absl::Status Resume(Call* call) override {
+    if (std::chrono::steady_clock::now() >= until_) return absl::OkStatus();
+    call->Pause(PauseKind::kForEvent, shared_from_this());
+    return absl::InternalError("nobody looks at this");
+  }
+  std::chrono::steady_clock::time_point until() const override { return until_; }
+
+ private:
+  const std::chrono::steady_clock::time_point until_;
+};
+
+TEST_F(EventPauseTest, APauseEndsAtItsTime) {
+  methods_["/sleep"] = [](Call* call) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    return std::make_shared<Sleeper>(until)->Resume(call);
+  };
+  Start();
+  Http2Client client(transport_->address());
+  EXPECT_EQ(client.Call("/sleep", "").Status(), "0");
+}
+
 TEST_F(EventPauseTest, TheServersEndEndsCallsThatWaitForAnEvent) {
   Start();
   Http2Client client(transport_->address());

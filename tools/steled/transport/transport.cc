@@ -347,8 +347,8 @@ class Http2Transport final : public Transport {
     poller_.Wake();
   }
 
-  // Releases resources of paused calls whose clients are slow. Resumes those whose deadline has
-  // passed, and those that got no message for too long, so that they end.
+  // Releases resources of paused calls whose clients are slow. Resumes those whose time or deadline
+  // has passed, and those that got no message for too long, so that they end.
   void ShrinkPaused() {
     const SteadyClock::time_point now = SteadyClock::now();
     std::vector<std::shared_ptr<void>> given_away;  // destroyed without the lock
@@ -360,7 +360,8 @@ class Http2Transport final : public Transport {
         const auto deadline = paused.call.deadline();
         const bool is_silent = paused.call.pause_kind() == PauseKind::kForMessage &&
                                paused.since < now - options_.stall_timeout;
-        if (is_silent || (deadline.has_value() && *deadline <= now))
+        const bool is_over = paused.call.rest()->until() <= now;
+        if (is_silent || is_over || (deadline.has_value() && *deadline <= now))
           late.push_back(paused.call.stream());
       }
     }

@@ -52,6 +52,11 @@ class PausedCall {
   // Called when the client has read nothing for a while. Returns resources that Resume can create
   // again, for the caller to destroy; or null. Must be fast. Never called while Resume runs.
   virtual std::shared_ptr<void> Shrink() { return nullptr; }
+  // The time when the call is resumed, or a little later, if nothing has ended the pause before. It
+  // must end then. Must be fast and constant.
+  virtual std::chrono::steady_clock::time_point until() const {
+    return std::chrono::steady_clock::time_point::max();
+  }
 };
 
 class Call {
