@@ -119,6 +119,7 @@ class NoCall final : public Call {
   bool CanSend() const override { return true; }
   bool CanReceive() const override { return true; }
   void Pause(PauseKind /*kind*/, std::shared_ptr<PausedCall> /*rest*/) override {}
+  std::function<void()> Waker() override { return nullptr; }
 
  private:
   const std::string path_;

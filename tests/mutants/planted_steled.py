@@ -165,12 +165,12 @@ plant(
 )
 plant(
     "steled", CALLS, "tools/steled/monitoring/health_service.cc",
-    ("the seventeenth client is accepted as a listener, too", "if (watcher_count_ == kWatchersMax) {", "if (watcher_count_ > kWatchersMax) {"),
+    ("the end of the server does not end a Watch", "if (ends) return", "if (ends && !told_.has_value()) return"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_connection.cc",
-    ("a paused call is not notified of free space", "    room_.notify_all();\n    ResumeIfDue(stream);\n", "    room_.notify_all();\n"),
-    ("a paused call is not notified that its client has gone", "  ResumeIfDue(&stream);\n  streams_.erase(found);", "  streams_.erase(found);"),
+    ("a paused call is not notified of free space", "    room_.notify_all();\n    Notify(stream);\n", "    room_.notify_all();\n    stream->changed.notify_all();\n"),
+    ("a paused call is not notified that its client has gone", "  Notify(&stream);\n  streams_.erase(found);", "  stream.changed.notify_all();\n  streams_.erase(found);"),
     ("a call that the server ends is reported as cancelled by the client", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
     ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && is_partial)) return status;", "if (!absl::IsCancelled(status)) return status;"),
     ("an expired deadline is counted as a cancellation by the client", "if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {", "if (false) {"),
@@ -214,7 +214,7 @@ plant(
     ("calls above the limit are not counted", "        host_.OnRefused({call.path(), call.peer(), admitted.code(), cause});\n", ""),
     ("a paused call keeps its slot", "      places_.Leave(", "      if (!call->IsPaused()) places_.Leave("),
     ("the deadline of a paused call is not checked", "*deadline <= now)) late", "*deadline <= now - std::chrono::hours(1))) late"),
-    ("a call that gets no message is kept", "if (is_silent || (deadline", "if ((deadline"),
+    ("a call that gets no message is kept", "if (is_silent || is_over", "if (is_over"),
     ("the number of connections has no limit", "if (connections_.size() < options_.connections_max) {", "if (true) {"),
     ("only one of several calls that arrive together is run", "        Defer(std::move(call));", "        call.Finish(absl::OkStatus());"),
     ("a waiting call wakes no thread", "      waiting_.push_back(std::move(call));\n    }\n    poller_.Wake();", "      waiting_.push_back(std::move(call));\n    }"),

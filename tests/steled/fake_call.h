@@ -11,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -108,6 +109,23 @@ class FakeCall final : public Call {
     rest_ = std::move(rest);
   }
   PauseKind pause_kind() const { return pause_kind_; }
+  std::function<void()> Waker() override {
+    return [this] {
+      const std::lock_guard lock(mutex_);
+      is_woken_ = true;
+      changed_.notify_all();
+    };
+  }
+  // Waits until a Waker is called, unless one was called since the last AwaitWake.
+  void AwaitWake() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return is_woken_; });
+    is_woken_ = false;
+  }
+  bool is_woken() const {
+    const std::lock_guard lock(mutex_);
+    return is_woken_;
+  }
   // This many responses can be sent without waiting.
   void SetRoom(size_t answer_count) {
     const std::lock_guard lock(mutex_);
@@ -141,6 +159,7 @@ class FakeCall final : public Call {
   size_t room_ = std::numeric_limits<size_t>::max();  // guarded by mutex_
   bool listens_ = true;                               // guarded by mutex_
   bool is_request_open_ = false;                      // likewise
+  bool is_woken_ = false;                             // likewise
   std::deque<std::string> requests_;                  // likewise
   std::vector<std::string> answers_;                  // likewise
   std::optional<size_t> last_index_;                  // likewise

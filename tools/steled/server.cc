@@ -293,6 +293,9 @@ absl::StatusOr<bool> Server::ReloadTls(const Flags& flags) {
   return true;
 }
 
+// A Watch of the health lets a thread read the database's state.
+Server::~Server() { health_->Stop(); }
+
 absl::Status Server::Stop(std::chrono::milliseconds grace) {
   health_->Stop();
   transport_->Stop(grace);

@@ -47,6 +47,7 @@ class Server {
  public:
   // Raises the limit of open files, opens the database and listens.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Flags& flags);
+  ~Server();
 
   // The address of --listen, with the actual port.
   const std::string& address() const { return transport_->address(); }

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <list>
 #include <memory>
-#include <thread>
 
 #include "steled/fake_call.h"
 #include "steled/monitoring/health_pages.h"
@@ -29,31 +28,26 @@ int Check(HealthService* health, const std::string& service) {
   return status.ok() ? static_cast<int>(response.status()) : -static_cast<int>(status.code());
 }
 
-// A Watch on a separate thread.
+// A Watch, which runs on the test's thread.
 class Watcher {
  public:
-  explicit Watcher(HealthService* health, const std::string& service = "") {
-    thread_ = std::jthread([this, health, service] {
-      MessageWriter<HealthCheckResponse> writer(&call_);
-      status_ = health->Watch(Of(service), &call_, &writer);
-    });
-  }
-  ~Watcher() { call_.Cancel(); }
+  explicit Watcher(HealthService* health, const std::string& service = "")
+      : status_(health->Watch(Of(service), &call_)) {}
 
+  // Waits until the call is woken, and resumes it.
+  void Resume() {
+    call_.AwaitWake();
+    status_ = call_.TakeRest()->Resume(&call_);
+  }
   // Returns response number `index`.
   int Told(size_t index) { return call_.Answer<HealthCheckResponse>(index).status(); }
-  void Cancel() { call_.Cancel(); }
-  // Waits for its end and returns the code.
-  absl::StatusCode End() {
-    thread_.join();
-    return status_.code();
-  }
   size_t told_count() const { return call_.answer_count(); }
+  absl::StatusCode code() const { return status_.code(); }
+  FakeCall& call() { return call_; }
 
  private:
   FakeCall call_;
-  absl::Status status_;  // written by the thread, read after it has ended
-  std::jthread thread_;  // last: it uses the others
+  absl::Status status_;  // ignored while the call is paused
 };
 
 TEST(Health, CheckSaysWhetherItServes) {
@@ -82,19 +76,23 @@ TEST(Health, RefusedWritesConcernTheDataServiceAlone) {
 }
 
 TEST(Health, AWatchOfTheDataServiceIsToldOfRefusedWrites) {
+  std::atomic<bool> is_full = false;  // read by a thread of the service
   HealthService health;
-  std::atomic<bool> is_full = false;
   health.SetWriteRefusal([&is_full] {
     return is_full ? absl::ResourceExhaustedError("the disk is full") : absl::OkStatus();
   });
   Watcher watcher(&health, "google.bigtable.v2.Bigtable");
   EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVING);
   is_full = true;
+  watcher.Resume();
   EXPECT_EQ(watcher.Told(1), HealthCheckResponse::NOT_SERVING);
+  Watcher late(&health, "google.bigtable.v2.Bigtable");
+  EXPECT_EQ(late.Told(0), HealthCheckResponse::NOT_SERVING);
   is_full = false;
+  watcher.Resume();
   EXPECT_EQ(watcher.Told(2), HealthCheckResponse::SERVING);
-  watcher.Cancel();
-  EXPECT_EQ(watcher.End(), absl::StatusCode::kCancelled);
+  late.Resume();
+  EXPECT_EQ(late.Told(1), HealthCheckResponse::SERVING);
 }
 
 TEST(Health, PagesSayWhatIsServed) {
@@ -129,50 +127,80 @@ TEST(Health, AWatchIsToldOfEachChangeAndOfTheEnd) {
   HealthService health;
   Watcher watcher(&health);
   EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVING);
+  EXPECT_EQ(watcher.call().pause_kind(), PauseKind::kForEvent);
   health.SetServing(false);
+  watcher.Resume();
   EXPECT_EQ(watcher.Told(1), HealthCheckResponse::NOT_SERVING);
   health.SetServing(true);
+  watcher.Resume();
   EXPECT_EQ(watcher.Told(2), HealthCheckResponse::SERVING);
   health.Stop();
+  watcher.Resume();
   EXPECT_EQ(watcher.Told(3), HealthCheckResponse::NOT_SERVING);
-  EXPECT_EQ(watcher.End(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(watcher.code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(watcher.told_count(), 4U);
+  EXPECT_EQ(watcher.call().TakeRest(), nullptr);
+  Watcher late(&health, "google.bigtable.v2.Bigtable");
+  EXPECT_EQ(late.Told(0), HealthCheckResponse::NOT_SERVING);
+  EXPECT_EQ(late.code(), absl::StatusCode::kUnavailable);
 }
 
-TEST(Health, SixteenMayWatchAndAnotherWhenOneHasGone) {
+TEST(Health, AWatchThatIsWokenWithoutAChangeSendsNothing) {
+  HealthService health;
+  Watcher watcher(&health);
+  health.SetServing(true);
+  watcher.Resume();
+  EXPECT_EQ(watcher.told_count(), 1U);
+  EXPECT_EQ(watcher.call().pause_kind(), PauseKind::kForEvent);
+  EXPECT_NE(watcher.call().TakeRest(), nullptr);
+}
+
+TEST(Health, AnyNumberMayWatch) {
   HealthService health;
   std::list<Watcher> watchers;
-  for (int i = 0; i < 16; ++i) {
-    watchers.emplace_back(&health);
-    EXPECT_EQ(watchers.back().Told(0), HealthCheckResponse::SERVING);
+  for (int i = 0; i < 1000; ++i) watchers.emplace_back(&health);
+  health.SetServing(false);
+  for (Watcher& watcher : watchers) {
+    watcher.Resume();
+    EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVING);
+    EXPECT_EQ(watcher.Told(1), HealthCheckResponse::NOT_SERVING);
   }
-  FakeCall refused;
-  refused.Hang();  // an accepted Watch would end at once
-  MessageWriter<HealthCheckResponse> writer(&refused);
-  EXPECT_TRUE(absl::IsResourceExhausted(health.Watch(Of(""), &refused, &writer)));
-  EXPECT_EQ(refused.refusal(), RefusalCause::kWatcherLimit);
-  EXPECT_EQ(Check(&health, ""), HealthCheckResponse::SERVING);
-  watchers.front().Cancel();
-  EXPECT_EQ(watchers.front().End(), absl::StatusCode::kCancelled);
-  Watcher next(&health);
-  EXPECT_EQ(next.Told(0), HealthCheckResponse::SERVING);
+}
+
+TEST(Health, AWatchThatHasEndedIsNotWoken) {
+  HealthService health;
+  Watcher watcher(&health);
+  ASSERT_NE(watcher.call().TakeRest(), nullptr);  // and is destroyed, as at the end of a call
+  health.SetServing(false);
+  EXPECT_FALSE(watcher.call().is_woken());
 }
 
 TEST(Health, AWatchOfAnUnknownServiceIsToldSo) {
   HealthService health;
   Watcher watcher(&health, "some.other.Service");
   EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVICE_UNKNOWN);
-  watcher.Cancel();
-  EXPECT_EQ(watcher.End(), absl::StatusCode::kCancelled);
+  health.SetServing(false);
+  watcher.Resume();
   EXPECT_EQ(watcher.told_count(), 1U);
+}
+
+TEST(Health, AWatchOfAClientThatDoesNotReadWaitsWithoutAThread) {
+  HealthService health;
+  FakeCall call;
+  call.SetRoom(0);
+  EXPECT_TRUE(health.Watch(Of(""), &call).ok());
+  EXPECT_EQ(call.pause_kind(), PauseKind::kForRoom);
+  EXPECT_EQ(call.answer_count(), 0U);
+  call.SetRoom(1);
+  EXPECT_TRUE(call.TakeRest()->Resume(&call).ok());
+  EXPECT_EQ(call.Answer<HealthCheckResponse>(0).status(), HealthCheckResponse::SERVING);
 }
 
 TEST(Health, AWatchEndsWithAClientThatDoesNotListen) {
   HealthService health;
   FakeCall call;
   call.Hang();
-  MessageWriter<HealthCheckResponse> writer(&call);
-  EXPECT_TRUE(absl::IsCancelled(health.Watch(Of(""), &call, &writer)));
+  EXPECT_TRUE(absl::IsCancelled(health.Watch(Of(""), &call)));
 }
 
 }  // namespace

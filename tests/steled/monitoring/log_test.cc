@@ -128,7 +128,6 @@ TEST_F(CallLogTest, AnExhaustedPoolIsALine) {
   for (const auto& [cause, text] : {std::pair(RefusalCause::kCallLimit, "--max-calls"),
                                     {RefusalCause::kConnectionCallLimit, "--max-calls"},
                                     {RefusalCause::kOtherCallLimit, "administration"},
-                                    {RefusalCause::kWatcherLimit, "watch the health"},
                                     {RefusalCause::kMemory, "memory for requests"}}) {
     const std::string line = LoggedRefusal(cause);
     EXPECT_NE(line.find(text), std::string::npos) << line;

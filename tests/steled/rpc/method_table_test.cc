@@ -10,6 +10,7 @@
 #include "steled/base/errors.h"
 #include "steled/fake_call.h"
 #include "steled/routes.h"
+#include "steled/rpc/message_writer.h"
 #include "steled/rpc/status.h"
 
 namespace stele::server {
@@ -29,16 +30,16 @@ class Echo {
     return absl::OkStatus();
   }
 
-  absl::Status Many(const data_wire::PingAndWarmRequest& request, Call* call,
-                    MessageWriter<data_wire::SampleRowKeysResponse>* writer) {
+  absl::Status Many(const data_wire::PingAndWarmRequest& request, Call* call) {
+    MessageWriter<data_wire::SampleRowKeysResponse> writer(call);
     data_wire::SampleRowKeysResponse response;
     response.set_row_key(request.name());
     for (int i = 0; i < 2; ++i) {
       response.set_offset_bytes(i);
-      if (!writer->Write(response)) return InvalidArgument("nobody listens to {}", call->path());
+      if (!writer.Write(response)) return InvalidArgument("nobody listens to {}", call->path());
     }
     response.set_offset_bytes(2);
-    writer->WriteLast(response);
+    writer.WriteLast(response);
     return absl::OkStatus();
   }
 

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
-#include <atomic>
+#include <chrono>
+#include <list>
+#include <memory>
 #include <thread>
 
 #include "absl/status/status.h"
@@ -95,62 +97,91 @@ TEST(OperationsTest, AreListedByTheirCollectionAndDeleted) {
   EXPECT_TRUE(absl::IsUnimplemented(operations.ListOperations(wrong, &listed)));
 }
 
-TEST(OperationsTest, ACallWaitsUntilTheWorkIsDoneOrItsTimeoutIsOver) {
-  Operations operations;
-  std::stop_source release;
-  const google::protobuf::Empty nothing;
-  const auto work = [token = release.get_token()](const std::stop_token& stop) {
-    while (!token.stop_requested() && !stop.stop_requested()) std::this_thread::yield();
-    return Operations::Outcome();
-  };
-  const auto started = operations.Start("r", nothing, work);
-  ASSERT_TRUE(started.ok()) << started.status();
-  google::longrunning::WaitOperationRequest request;
-  request.set_name(started->name());
-  request.mutable_timeout()->set_nanos(1'000'000);
+// An operation whose work runs until Stop or End.
+class WaitTest : public testing::Test {
+ protected:
+  WaitTest() {
+    const auto work = [token = release_.get_token()](const std::stop_token& stop) {
+      while (!token.stop_requested() && !stop.stop_requested()) std::this_thread::yield();
+      return Operations::Outcome();
+    };
+    const auto started = operations_.Start("r", google::protobuf::Empty(), work);
+    EXPECT_TRUE(started.ok()) << started.status();
+    request_.set_name(started->name());
+  }
+  ~WaitTest() override { End(); }
+
+  void End() { release_.request_stop(); }
+  // Returns the state that a call got.
+  static bool IsDone(FakeCall* call) {
+    return call->Answer<google::longrunning::Operation>(0).done();
+  }
+
+  std::stop_source release_;
+  Operations operations_;
+  google::longrunning::WaitOperationRequest request_;
+};
+
+TEST_F(WaitTest, ACallIsPausedUntilTheWorkIsDone) {
   FakeCall call;
-  google::longrunning::Operation operation;
-  ASSERT_TRUE(operations.WaitOperation(request, &call, &operation).ok());
-  EXPECT_FALSE(operation.done());
-  request.clear_timeout();
-  FakeCall cancelled;
-  cancelled.Cancel();
-  ASSERT_TRUE(operations.WaitOperation(request, &cancelled, &operation).ok());
-  EXPECT_FALSE(operation.done());
-  std::jthread later([&] { release.request_stop(); });
-  ASSERT_TRUE(operations.WaitOperation(request, &call, &operation).ok());
-  EXPECT_TRUE(operation.done());
-  request.set_name("operations/none");
-  EXPECT_TRUE(absl::IsNotFound(operations.WaitOperation(request, &call, &operation)));
-  operations.Stop();
+  ASSERT_TRUE(operations_.WaitOperation(request_, &call).ok());
+  EXPECT_EQ(call.pause_kind(), PauseKind::kForEvent);
+  EXPECT_EQ(call.answer_count(), 0U);
+  std::shared_ptr<PausedCall> rest = call.TakeRest();
+  ASSERT_NE(rest, nullptr);
+  EXPECT_LE(rest->until(), std::chrono::steady_clock::now() + std::chrono::seconds(30));
+  End();
+  call.AwaitWake();
+  ASSERT_TRUE(rest->Resume(&call).ok());
+  EXPECT_TRUE(IsDone(&call));
+  EXPECT_EQ(call.TakeRest(), nullptr);
+  FakeCall late;
+  ASSERT_TRUE(operations_.WaitOperation(request_, &late).ok());
+  EXPECT_TRUE(IsDone(&late));
+  request_.set_name("operations/none");
+  EXPECT_TRUE(absl::IsNotFound(operations_.WaitOperation(request_, &late)));
 }
 
-TEST(OperationsTest, WaitingCallsDoNotTakeAllThreads) {
-  Operations operations;
-  const google::protobuf::Empty nothing;
-  const auto started = operations.Start("r", nothing, [](const std::stop_token& stop) {
-    while (!stop.stop_requested()) std::this_thread::yield();
-    return Operations::Outcome();
-  });
-  ASSERT_TRUE(started.ok()) << started.status();
-  google::longrunning::WaitOperationRequest request;
-  request.set_name(started->name());
-  std::atomic<int> returned = 0;
-  {
-    std::vector<std::jthread> callers;
-    for (int i = 0; i < 20; ++i) {
-      callers.emplace_back([&] {
-        FakeCall call;
-        google::longrunning::Operation operation;
-        EXPECT_TRUE(operations.WaitOperation(request, &call, &operation).ok());
-        if (!operation.done()) ++returned;
-      });
-    }
-    // Four of them are too many. The others wait for the end of the work, for up to half a minute.
-    while (returned < 4) std::this_thread::yield();
-    operations.Stop();
+TEST_F(WaitTest, ACallEndsWhenItsTimeoutIsOver) {
+  request_.mutable_timeout();
+  FakeCall impatient;
+  ASSERT_TRUE(operations_.WaitOperation(request_, &impatient).ok());
+  EXPECT_EQ(impatient.TakeRest(), nullptr);
+  EXPECT_FALSE(IsDone(&impatient));
+  request_.mutable_timeout()->set_nanos(1'000'000);
+  FakeCall call;
+  ASSERT_TRUE(operations_.WaitOperation(request_, &call).ok());
+  // A slow machine may find the timeout over at once.
+  if (const std::shared_ptr<PausedCall> rest = call.TakeRest(); rest != nullptr) {
+    while (std::chrono::steady_clock::now() < rest->until()) std::this_thread::yield();
+    ASSERT_TRUE(rest->Resume(&call).ok());
   }
-  EXPECT_GE(returned, 4);
+  EXPECT_FALSE(IsDone(&call));
+}
+
+TEST_F(WaitTest, ACallEndsWhenTheOperationIsDeleted) {
+  FakeCall call;
+  ASSERT_TRUE(operations_.WaitOperation(request_, &call).ok());
+  google::longrunning::DeleteOperationRequest deletion;
+  deletion.set_name(request_.name());
+  google::protobuf::Empty response;
+  ASSERT_TRUE(operations_.DeleteOperation(deletion, &response).ok());
+  call.AwaitWake();
+  EXPECT_TRUE(absl::IsNotFound(call.TakeRest()->Resume(&call)));
+}
+
+TEST_F(WaitTest, AnyNumberOfCallsMayWaitAndTheEndWakesAll) {
+  std::list<FakeCall> calls;
+  for (int i = 0; i < 100; ++i) {
+    calls.emplace_back();
+    ASSERT_TRUE(operations_.WaitOperation(request_, &calls.back()).ok());
+  }
+  operations_.Stop();
+  for (FakeCall& call : calls) {
+    call.AwaitWake();
+    ASSERT_TRUE(call.TakeRest()->Resume(&call).ok());
+    EXPECT_TRUE(IsDone(&call));
+  }
 }
 
 // A deletion while the work runs: the work continues and ends normally.

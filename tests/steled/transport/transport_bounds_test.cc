@@ -324,7 +324,7 @@ TEST_F(TransportTest, LargeRequestsLeaveMemoryToSmallOnesAndToHealthChecks) {
   constexpr size_t kClients = 4;
   Start([](TransportOptions* options) {
     options->request_memory_bytes = MemoryFor(950'000);
-    options->health_prefix = "/echo";
+    options->health_check = "/echo";
   });
   Http2Client greedy(transport_->address());
   EXPECT_EQ(greedy.Call("/take", "").Status(), "0");  // it knows the server's window now

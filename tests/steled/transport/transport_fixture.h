@@ -170,6 +170,8 @@ class TransportTest : public testing::Test, public Router {
     TransportOptions options;
     options.listen = "127.0.0.1:0";
     options.request_streams = {"/talk"};
+    // A busy machine delays clients that read and send. Tests that expect a timeout set it.
+    options.cutoffs = options.stall_timeout = options.scarce_time = std::chrono::minutes(10);
     change(&options);
     absl::StatusOr<std::unique_ptr<Transport>> transport =
         Transport::Start(options, this, &counter_);

@@ -58,7 +58,7 @@ TEST_F(TransportObserverTest, LimitsOfCallsHaveTheirCauses) {
 // Otherwise it would count among the latencies, as a call that took no time.
 TEST_F(TransportObserverTest, AMethodCanRefuseACall) {
   methods_["/refuse"] = [](Call* call) {
-    call->SetRefused(RefusalCause::kWatcherLimit);
+    call->SetRefused(RefusalCause::kOtherCallLimit);
     return absl::ResourceExhaustedError("too many");
   };
   methods_["/greedy"] = [](Call* call) {
@@ -70,7 +70,7 @@ TEST_F(TransportObserverTest, AMethodCanRefuseACall) {
   EXPECT_EQ(client.Call("/greedy", "").Status(), "14");
   counter_.Await("/refuse", absl::StatusCode::kResourceExhausted, 1);
   counter_.Await("/greedy", absl::StatusCode::kUnavailable, 1);
-  EXPECT_EQ(counter_.refused_for(RefusalCause::kWatcherLimit), 1);
+  EXPECT_EQ(counter_.refused_for(RefusalCause::kOtherCallLimit), 1);
   EXPECT_EQ(counter_.refused_for(RefusalCause::kMemory), 1);
   EXPECT_EQ(counter_.refused(), counter_.begun());
 }

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -188,7 +191,7 @@ TEST_F(PauseTest, WhileMemoryIsScarceClientsThatDoNotReadAreEndedEarlier) {
   };
   StartWithoutLooks([](TransportOptions* options) {
     options->request_memory_bytes = 8'000'000;
-    options->stall_timeout = std::chrono::hours(1);
+    options->scarce_time = std::chrono::milliseconds(1);
   });
   std::vector<std::unique_ptr<Http2Client>> slow;
   for (int i = 0; i < 40; ++i) {
@@ -259,7 +262,6 @@ class Echoes final : public PausedCall, public std::enable_shared_from_this<Echo
     call->Pause(PauseKind::kForMessage, shared_from_this());
     return absl::InternalError("nobody looks at this");
   }
-  std::shared_ptr<void> Shrink() override { return nullptr; }
 
  private:
   bool is_paused_ = false;
@@ -339,6 +341,170 @@ TEST_F(MessagePauseTest, TheServersEndEndsCallsThatWaitForAMessage) {
   const int32_t talk = BeginTalk(&client);
   transport_->Stop(std::chrono::milliseconds(1));
   EXPECT_EQ(client.Await(talk).Status(), "14");
+}
+
+// Wakes the calls of /listen.
+class Bell {
+ public:
+  int rings() {
+    const std::lock_guard lock(mutex_);
+    return rings_;
+  }
+  size_t listener_count() {
+    const std::lock_guard lock(mutex_);
+    return wakers_.size();
+  }
+  void Ring() {
+    const std::lock_guard lock(mutex_);
+    ++rings_;
+    for (const auto& [listener, wake] : wakers_) wake();
+  }
+  void Add(const PausedCall* listener, std::function<void()> waker) {
+    const std::lock_guard lock(mutex_);
+    wakers_.emplace(listener, std::move(waker));
+  }
+  void Remove(const PausedCall* listener) {
+    const std::lock_guard lock(mutex_);
+    wakers_.erase(listener);
+  }
+
+ private:
+  std::mutex mutex_;
+  int rings_ = 0;  // guarded by mutex_, like the next
+  std::map<const PausedCall*, std::function<void()>> wakers_;
+};
+
+// Sends the number of rings, and again after each change, and needs no thread between them.
+class Listener final : public PausedCall, public std::enable_shared_from_this<Listener> {
+ public:
+  // `rings_itself`: once, while the call still runs.
+  Listener(Bell* bell, Call* call, bool rings_itself) : bell_(*bell), rings_itself_(rings_itself) {
+    bell_.Add(this, call->Waker());
+  }
+  ~Listener() override { bell_.Remove(this); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  absl::Status Resume(Call* call) override {
+    const int rings = bell_.rings();
+    if (std::exchange(told_, rings) != rings)
+      call->Send(std::string(kPrefixBytes, '\0') + std::to_string(rings), false);
+    if (std::exchange(rings_itself_, false)) bell_.Ring();
+    call->Pause(PauseKind::kForEvent, shared_from_this());
+    return absl::InternalError("nobody looks at this");
+  }
+
+ private:
+  Bell& bell_;
+  int told_ = -1;
+  bool rings_itself_;
+};
+
+class EventPauseTest : public PauseTest {
+ protected:
+  EventPauseTest() {
+    for (const bool rings_itself : {false, true}) {
+      methods_[rings_itself ? "/ring" : "/listen"] = [this, rings_itself](Call* call) {
+        return std::make_shared<Listener>(&bell_, call, rings_itself)->Resume(call);
+      };
+    }
+  }
+
+  // Begins a call and waits for its first response and its pause.
+  int32_t BeginToListen(Http2Client* client) {
+    const size_t before = transport_->Figures().paused_calls;
+    const int32_t stream = BeginMany(client, "/listen", 1)[0];
+    EXPECT_TRUE(client->Until([&] { return !client->answer(stream).body.empty(); }));
+    while (transport_->Figures().paused_calls <= before) std::this_thread::yield();
+    return stream;
+  }
+
+  Bell bell_;
+};
+
+TEST_F(EventPauseTest, CallsThatWaitForAnEventTakeNoPlaceAndAllHearOfIt) {
+  Start([](TransportOptions* options) { options->calls_max = 4; });
+  Http2Client client(transport_->address());
+  std::vector<int32_t> streams;
+  while (streams.size() < 64) streams.push_back(BeginToListen(&client));
+  EXPECT_EQ(client.Call("/echo", "beside").Status(), "0");
+  for (int ring = 1; ring <= 2; ++ring) {
+    bell_.Ring();
+    for (const int32_t stream : streams) {
+      const std::string last = Framed(std::to_string(ring));
+      ASSERT_TRUE(client.Until([&] { return client.answer(stream).body.ends_with(last); }));
+    }
+  }
+  for (const int32_t stream : streams)
+    EXPECT_EQ(client.answer(stream).body, Framed("0") + Framed("1") + Framed("2"));
+}
+
+TEST_F(EventPauseTest, AnEventBeforeThePauseIsNotLost) {
+  Start();
+  Http2Client client(transport_->address());
+  const int32_t stream = BeginMany(&client, "/ring", 1)[0];
+  EXPECT_TRUE(
+      client.Until([&] { return client.answer(stream).body == Framed("0") + Framed("1"); }));
+}
+
+TEST_F(EventPauseTest, ACallThatWaitsForAnEventEndsWithItsClient) {
+  Start();
+  {
+    Http2Client client(transport_->address());
+    const int32_t cancelled = BeginToListen(&client);
+    BeginToListen(&client);
+    client.Reset(cancelled);
+    client.Until([] { return true; });
+    counter_.Await("/listen", absl::StatusCode::kCancelled, 1);
+    EXPECT_EQ(bell_.listener_count(), 1U);
+  }
+  counter_.Await("/listen", absl::StatusCode::kCancelled, 2);
+  EXPECT_EQ(bell_.listener_count(), 0U);
+}
+
+TEST_F(EventPauseTest, ADeadlineEndsACallThatWaitsForAnEvent) {
+  Start();
+  Http2Client client(transport_->address());
+  Http2Client::Headers headers = Http2Client::GrpcHeaders("/listen");
+  headers.emplace_back("grpc-timeout", "1S");
+  const int32_t stream = client.Begin(headers);
+  client.Write(stream, Framed(""), true);
+  EXPECT_EQ(client.Await(stream).Status(), "4");
+}
+
+// Ends at its time, if nothing wakes it before.
+class Sleeper final : public PausedCall, public std::enable_shared_from_this<Sleeper> {
+ public:
+  explicit Sleeper(std::chrono::steady_clock::time_point until) : until_(until) {}
+
+  absl::Status Resume(Call* call) override {
+    if (std::chrono::steady_clock::now() >= until_) return absl::OkStatus();
+    call->Pause(PauseKind::kForEvent, shared_from_this());
+    return absl::InternalError("nobody looks at this");
+  }
+  std::chrono::steady_clock::time_point until() const override { return until_; }
+
+ private:
+  const std::chrono::steady_clock::time_point until_;
+};
+
+TEST_F(EventPauseTest, APauseEndsAtItsTime) {
+  methods_["/sleep"] = [](Call* call) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    return std::make_shared<Sleeper>(until)->Resume(call);
+  };
+  Start();
+  Http2Client client(transport_->address());
+  EXPECT_EQ(client.Call("/sleep", "").Status(), "0");
+}
+
+TEST_F(EventPauseTest, TheServersEndEndsCallsThatWaitForAnEvent) {
+  Start();
+  Http2Client client(transport_->address());
+  const int32_t stream = BeginToListen(&client);
+  transport_->Stop(std::chrono::milliseconds(1));
+  EXPECT_EQ(client.Await(stream).Status(), "14");
+  EXPECT_EQ(bell_.listener_count(), 0U);
 }
 
 TEST_F(PauseTest, ConnectionsBeyondTheMostAreClosed) {

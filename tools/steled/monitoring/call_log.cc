@@ -15,9 +15,7 @@ std::string_view LimitOf(RefusalCause cause) {
     case RefusalCause::kConnectionCallLimit:
       return "the limit of --max-calls is reached";
     case RefusalCause::kOtherCallLimit:
-      return "the limit of calls for health, administration and operations is reached";
-    case RefusalCause::kWatcherLimit:
-      return "the limit of clients that watch the health is reached";
+      return "the limit of calls for administration, operations and reflection is reached";
     case RefusalCause::kMemory:
       return "the memory for requests is used up";
     case RefusalCause::kConnectionLimit:

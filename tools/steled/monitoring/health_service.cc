@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "steled/base/errors.h"
+#include "steled/rpc/message_writer.h"
+#include "steled/rpc/method_table.h"
 
 namespace stele::server {
 
@@ -21,8 +23,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kServices = {
     "", kDataService, "google.bigtable.admin.v2.BigtableTableAdmin",
     "google.bigtable.admin.v2.BigtableInstanceAdmin", "google.longrunning.Operations"};
-// The limit for Watches, since each occupies a thread that other calls could use.
-constexpr int kWatchersMax = 16;
 // The interval of polling: no event reports that writes are refused or accepted again.
 constexpr std::chrono::seconds kRefusalLook(1);
 
@@ -31,6 +31,54 @@ bool IsServed(const std::string& service) {
 }
 
 }  // namespace
+
+// A Watch. The thread that runs its call uses it; WakeAll only wakes the call.
+class HealthService::Watcher final : public PausedCall,
+                                     public std::enable_shared_from_this<Watcher> {
+ public:
+  Watcher(HealthService* health, std::string service, Call* call)
+      : health_(*health), service_(std::move(service)), wake_(call->Waker()) {
+    const std::lock_guard lock(health_.mutex_);
+    health_.watchers_.insert(this);
+  }
+  ~Watcher() override {
+    const std::lock_guard lock(health_.mutex_);
+    health_.watchers_.erase(this);
+  }
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+
+  void Wake() const { wake_(); }
+
+  // Sends the status if it has changed. A change after this wakes the call again.
+  absl::Status Resume(Call* call) override {
+    if (!call->CanSend()) return Pause(PauseKind::kForRoom, call);
+    HealthCheckResponse response;
+    bool ends = false;
+    {
+      const std::lock_guard lock(health_.mutex_);
+      response.set_status(health_.StatusOf(service_, health_.are_writes_refused_));
+      ends = health_.stopped_;
+    }
+    if (response.status() != told_) {
+      if (!MessageWriter<HealthCheckResponse>(call).Write(response)) return ClientGone();
+      told_ = response.status();
+    }
+    if (ends) return MakeStatus(absl::StatusCode::kUnavailable, "The server ends");
+    return Pause(PauseKind::kForEvent, call);
+  }
+
+ private:
+  absl::Status Pause(PauseKind kind, Call* call) {
+    call->Pause(kind, shared_from_this());
+    return absl::OkStatus();
+  }
+
+  HealthService& health_;
+  const std::string service_;
+  const std::function<void()> wake_;
+  std::optional<ServingStatus> told_;
+};
 
 void HealthService::SetWriteRefusal(WriteRefusal write_refusal) {
   const std::lock_guard lock(mutex_);
@@ -46,10 +94,16 @@ absl::Status HealthService::CurrentWriteRefusal() {
   return write_refusal == nullptr ? absl::OkStatus() : write_refusal();
 }
 
-HealthService::ServingStatus HealthService::StatusOf(const std::string& service) {
+HealthService::ServingStatus HealthService::StatusOf(const std::string& service,
+                                                     bool are_writes_refused) const {
   if (!IsServed(service)) return HealthCheckResponse::SERVICE_UNKNOWN;
-  const bool serves = service != kDataService || CurrentWriteRefusal().ok();
-  return serves && IsServing() ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING;
+  const bool is_refused = service == kDataService && are_writes_refused;
+  return serving_ && !stopped_ && !is_refused ? HealthCheckResponse::SERVING
+                                              : HealthCheckResponse::NOT_SERVING;
+}
+
+void HealthService::WakeAll() const {
+  for (const Watcher* const watcher : watchers_) watcher->Wake();
 }
 
 bool HealthService::IsServing() {
@@ -60,70 +114,53 @@ bool HealthService::IsServing() {
 void HealthService::SetServing(bool serving) {
   const std::lock_guard lock(mutex_);
   serving_ = serving;
-  ++change_count_;
-  changed_.notify_all();
+  WakeAll();
 }
 
 void HealthService::Stop() {
+  std::jthread polling;  // joined without the lock
   const std::lock_guard lock(mutex_);
-  serving_ = false;
   stopped_ = true;
-  ++change_count_;
-  changed_.notify_all();
+  polling.swap(polling_);
+  WakeAll();
 }
 
 absl::Status HealthService::Check(const HealthCheckRequest& request,
                                   HealthCheckResponse* response) {
   if (!IsServed(request.service())) return NotFound("This server has no such service");
-  response->set_status(StatusOf(request.service()));
+  const bool are_writes_refused = request.service() == kDataService && !CurrentWriteRefusal().ok();
+  const std::lock_guard lock(mutex_);
+  response->set_status(StatusOf(request.service(), are_writes_refused));
   return absl::OkStatus();
 }
 
-absl::Status HealthService::Watch(const HealthCheckRequest& request, Call* call,
-                                  MessageWriter<HealthCheckResponse>* writer) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (watcher_count_ == kWatchersMax) {
-      call->SetRefused(RefusalCause::kWatcherLimit);
-      return MakeStatus(absl::StatusCode::kResourceExhausted,
-                        fmt::format("{} clients watch already; use Check", watcher_count_));
-    }
-    ++watcher_count_;
-  }
-  absl::Status status = Notify(request.service(), call->stop(), writer);
-  const std::lock_guard lock(mutex_);
-  --watcher_count_;
-  return status;
+absl::Status HealthService::Watch(const HealthCheckRequest& request, Call* call) {
+  if (request.service() == kDataService) StartPolling();
+  return std::make_shared<Watcher>(this, request.service(), call)->Resume(call);
 }
 
-absl::Status HealthService::Notify(const std::string& service, const std::stop_token& stop,
-                                   MessageWriter<HealthCheckResponse>* writer) {
-  std::optional<ServingStatus> told;
-  while (!stop.stop_requested()) {
-    bool ends = false;
-    uint64_t seen = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      ends = stopped_;
-      seen = change_count_;
-    }
-    const ServingStatus status = StatusOf(service);
-    if (status != told) {
-      HealthCheckResponse response;
-      response.set_status(status);
-      if (!writer->Write(response)) break;
-      told = status;
-    }
-    if (ends) return MakeStatus(absl::StatusCode::kUnavailable, "The server ends");
-    std::unique_lock lock(mutex_);
-    const auto has_changed = [&] { return change_count_ != seen; };
-    if (service == kDataService) {
-      changed_.wait_for(lock, stop, kRefusalLook, has_changed);
-    } else {
-      changed_.wait(lock, stop, has_changed);
-    }
+void HealthService::StartPolling() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return;
+    if (!polling_.joinable())
+      polling_ = std::jthread([this](const std::stop_token& stop) { Poll(stop); });
   }
-  return MakeStatus(absl::StatusCode::kCancelled, "The client listens no more");
+  UpdateWriteRefusal();
+}
+
+void HealthService::Poll(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    UpdateWriteRefusal();
+    std::unique_lock lock(mutex_);
+    never_.wait_for(lock, stop, kRefusalLook, [] { return false; });
+  }
+}
+
+void HealthService::UpdateWriteRefusal() {
+  const bool are_refused = !CurrentWriteRefusal().ok();
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(are_writes_refused_, are_refused) != are_refused) WakeAll();
 }
 
 }  // namespace stele::server

@@ -5,23 +5,26 @@
 // are refused, as on a full disk, only kDataService is NOT_SERVING: reads and the calls that free
 // space still work, and a restart would not help.
 //
-// Errors:    NotFound for a service that the server does not have; RESOURCE_EXHAUSTED for a Watch
-//            beyond sixteen.
-// Threads:   thread-safe. A Watch takes a thread as long as its client listens.
+// A Watch holds no thread while nothing changes: it pauses until SetServing, Stop, or a change of
+// the write refusal.
+//
+// Errors:    NotFound for a service that the server does not have.
+// Threads:   thread-safe. From the first Watch of kDataService to Stop a thread polls WriteRefusal.
+//            Watches must have ended before the object is destroyed.
 // Source:    gRPC's health checking protocol.
 #pragma once
 
 #include <condition_variable>
-#include <cstdint>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "absl/status/status.h"
 #include "remote/wire/health.pb.h"
-#include "steled/rpc/message_writer.h"
 #include "steled/transport/calls/call.h"
 
 namespace stele::server {
@@ -33,8 +36,8 @@ class HealthService {
   // Returns the reason why writes are refused; OK while they are accepted.
   using WriteRefusal = std::function<absl::Status()>;
 
-  // Called without a lock for each Check of kDataService, and once a second for each Watch of it.
-  // Until it is set, writes count as accepted.
+  // Called without a lock for each Check of kDataService, and once a second for all Watches of it.
+  // Until it is set, writes count as accepted. It is not called for a Watch after Stop.
   void SetWriteRefusal(WriteRefusal write_refusal);
   absl::Status CurrentWriteRefusal();
 
@@ -42,30 +45,34 @@ class HealthService {
   void SetServing(bool serving);
   // True if it is serving and not stopped.
   bool IsServing();
-  // Ends every present and future Watch.
+  // Ends every present and future Watch, with UNAVAILABLE. May be called again.
   void Stop();
 
   // The methods of the service.
   absl::Status Check(const grpc::health::v1::HealthCheckRequest& request,
                      grpc::health::v1::HealthCheckResponse* response);
-  absl::Status Watch(const grpc::health::v1::HealthCheckRequest& request, Call* call,
-                     MessageWriter<grpc::health::v1::HealthCheckResponse>* writer);
+  absl::Status Watch(const grpc::health::v1::HealthCheckRequest& request, Call* call);
 
  private:
+  class Watcher;
   using ServingStatus = grpc::health::v1::HealthCheckResponse::ServingStatus;
 
-  ServingStatus StatusOf(const std::string& service);
-  // Sends every change, until the client or the server ends.
-  absl::Status Notify(const std::string& service, const std::stop_token& stop,
-                      MessageWriter<grpc::health::v1::HealthCheckResponse>* writer);
+  // These two need the lock.
+  ServingStatus StatusOf(const std::string& service, bool are_writes_refused) const;
+  void WakeAll() const;
+  // Starts the thread that polls, unless it runs.
+  void StartPolling();
+  void Poll(const std::stop_token& stop);
+  void UpdateWriteRefusal();
 
   std::mutex mutex_;
-  WriteRefusal write_refusal_;  // guarded by mutex_; may be null
-  std::condition_variable_any changed_;
-  bool serving_ = true;        // guarded by mutex_
-  bool stopped_ = false;       // likewise
-  uint64_t change_count_ = 0;  // likewise; of the two before
-  int watcher_count_ = 0;      // likewise
+  WriteRefusal write_refusal_;  // guarded by mutex_, like all below; may be null
+  bool serving_ = true;
+  bool stopped_ = false;
+  bool are_writes_refused_ = false;  // as Watches know it
+  std::set<const Watcher*> watchers_;
+  std::condition_variable_any never_;
+  std::jthread polling_;  // last: it uses the others
 };
 
 }  // namespace stele::server

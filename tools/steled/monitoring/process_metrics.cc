@@ -113,7 +113,7 @@ class TransportMetrics final : public prometheus::Collectable {
     families.Counter("steled_connections_accepted_total", "Connections that were accepted",
                      static_cast<double>(figures.accepted));
     gauge("steled_streams", "Open HTTP/2 streams", figures.streams);
-    gauge("steled_paused_calls", "Calls that wait for their clients to read", figures.paused_calls);
+    gauge("steled_paused_calls", "Calls that wait without a thread", figures.paused_calls);
     gauge("steled_request_memory_bytes", "Memory charged for requests and unread responses",
           figures.request_bytes);
     gauge("steled_request_memory_limit_bytes", "Limit of the memory for requests",

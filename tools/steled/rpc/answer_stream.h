@@ -40,7 +40,6 @@ class AnswerStream final : public PausedCall, public std::enable_shared_from_thi
     return absl::OkStatus();
   }
   absl::Status Resume(Call* call) override { return Run(call); }
-  std::shared_ptr<void> Shrink() override { return nullptr; }
 
  private:
   const NextMessage next_;

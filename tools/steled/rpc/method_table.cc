@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "steled/base/errors.h"
+#include "steled/rpc/message_writer.h"
 #include "steled/rpc/request_parts.h"
 #include "steled/rpc/status.h"
 #include "steled/transport/calls/overload.h"

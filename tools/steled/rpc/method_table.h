@@ -26,7 +26,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "steled/rpc/message_writer.h"
 #include "steled/transport/calls/call.h"
 
 namespace stele::server {
@@ -45,9 +44,6 @@ class MethodTable final : public Router {
   // A method that sends its responses itself.
   template <typename Service, typename Request>
   using Sending = absl::Status (Service::*)(const Request& request, Call* call);
-  template <typename Service, typename Request, typename Response>
-  using Streaming = absl::Status (Service::*)(const Request& request, Call* call,
-                                              MessageWriter<Response>* writer);
   // A method that handles the whole call, for example with many requests.
   template <typename Service>
   using Whole = absl::Status (Service::*)(Call* call);
@@ -62,10 +58,7 @@ class MethodTable final : public Router {
            Watching<Service, Request, Response> method, size_t bytes_max = kAnyBytes);
   template <typename Service, typename Request>
   void Add(std::string_view service_name, std::string_view method_name, Service* service,
-           Sending<Service, Request> method);
-  template <typename Service, typename Request, typename Response>
-  void Add(std::string_view service_name, std::string_view method_name, Service* service,
-           Streaming<Service, Request, Response> method, size_t bytes_max = kAnyBytes);
+           Sending<Service, Request> method, size_t bytes_max = kAnyBytes);
   template <typename Service>
   void Add(std::string_view service_name, std::string_view method_name, Service* service,
            Whole<Service> method, size_t bytes_max = kAnyBytes);
@@ -177,26 +170,13 @@ void MethodTable::AddAnswering(std::string_view service_name, std::string_view m
 
 template <typename Service, typename Request>
 void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
-                      Sending<Service, Request> method) {
-  AddMethod(service_name, method_name, kAnyBytes, [service, method](Call* call) -> absl::Status {
-    CallArena arena;
-    auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
-    if (absl::Status received = ReceiveRequest(call, kAnyBytes, request); !received.ok())
-      return received;
-    return (service->*method)(*request, call);
-  });
-}
-
-template <typename Service, typename Request, typename Response>
-void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
-                      Streaming<Service, Request, Response> method, size_t bytes_max) {
+                      Sending<Service, Request> method, size_t bytes_max) {
   const auto run = [service, method, bytes_max](Call* call) -> absl::Status {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
     if (absl::Status received = ReceiveRequest(call, bytes_max, request); !received.ok())
       return received;
-    MessageWriter<Response> writer(call);
-    return (service->*method)(*request, call, &writer);
+    return (service->*method)(*request, call);
   };
   AddMethod(service_name, method_name, bytes_max, run);
 }

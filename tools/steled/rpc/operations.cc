@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "steled/base/errors.h"
+#include "steled/rpc/method_table.h"
 #include "steled/rpc/status.h"
 #include "steled/transport/calls/overload.h"
 
@@ -46,6 +49,47 @@ absl::Status OperationNotFound(const std::string& name) {
 }
 
 }  // namespace
+
+// A call of WaitOperation. The thread that runs its call uses it; NotifyLocked only wakes the call.
+class Operations::Waiter final : public PausedCall, public std::enable_shared_from_this<Waiter> {
+ public:
+  Waiter(Operations* operations, std::string name, std::chrono::steady_clock::time_point until,
+         Call* call)
+      : operations_(*operations), name_(std::move(name)), until_(until), wake_(call->Waker()) {
+    const std::lock_guard lock(operations_.mutex_);
+    operations_.waiters_.insert(this);
+  }
+  ~Waiter() override {
+    const std::lock_guard lock(operations_.mutex_);
+    operations_.waiters_.erase(this);
+  }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  void Wake() const { wake_(); }
+  std::chrono::steady_clock::time_point until() const override { return until_; }
+
+  // A change after this wakes the call again.
+  absl::Status Resume(Call* call) override {
+    std::optional<google::longrunning::Operation> answer;
+    {
+      const std::lock_guard lock(operations_.mutex_);
+      const Entry* const entry = operations_.FindLocked(name_);
+      if (entry == nullptr) return OperationNotFound(name_);
+      const bool is_over = std::chrono::steady_clock::now() >= until_;
+      if (is_over || operations_.stopped_ || entry->operation.done()) answer = entry->operation;
+    }
+    if (answer.has_value()) return SendResponse(*answer, call);
+    call->Pause(PauseKind::kForEvent, shared_from_this());
+    return absl::OkStatus();
+  }
+
+ private:
+  Operations& operations_;
+  const std::string name_;
+  const std::chrono::steady_clock::time_point until_;
+  const std::function<void()> wake_;
+};
 
 // Numbers continue from the time when the server was started.
 Operations::Operations() : number_(NowMicros()) {}
@@ -120,7 +164,12 @@ void Operations::Finish(uint64_t number, const Outcome& outcome) {
   }
   operation.set_done(true);
   --running_;
+  NotifyLocked();
+}
+
+void Operations::NotifyLocked() {
   changed_.notify_all();
+  for (const Waiter* const waiter : waiters_) waiter->Wake();
 }
 
 // The thread of a finished operation takes no lock any more, so joining it under the lock is safe.
@@ -137,7 +186,7 @@ void Operations::Stop() {
   std::unique_lock lock(mutex_);
   stopped_ = true;
   for (auto& [number, entry] : entries_) entry.thread.request_stop();
-  changed_.notify_all();  // calls of WaitOperation return
+  NotifyLocked();
   changed_.wait(lock, [this] { return running_ == 0; });
 }
 
@@ -203,28 +252,16 @@ absl::Status Operations::DeleteOperation(const google::longrunning::DeleteOperat
   if (entry == nullptr) return OperationNotFound(request.name());
   // Its thread may still run. ForgetOldLocked erases the entry later.
   entry->is_deleted = true;
+  NotifyLocked();
   return absl::OkStatus();
 }
 
 absl::Status Operations::WaitOperation(const google::longrunning::WaitOperationRequest& request,
-                                       Call* call, google::longrunning::Operation* response) {
-  std::chrono::steady_clock::time_point until =
+                                       Call* call) {
+  const auto until =
       std::chrono::steady_clock::now() +
       (request.has_timeout() ? ToNanoseconds(request.timeout(), kWaitMax) : kWaitMax);
-  if (call->deadline().has_value()) until = std::min(until, *call->deadline());
-  std::unique_lock lock(mutex_);
-  if (waiters_ >= kWaitersMax) until = {};
-  bool is_known = false;
-  ++waiters_;
-  changed_.wait_until(lock, call->stop(), until, [&] {
-    const Entry* const entry = FindLocked(request.name());
-    is_known = entry != nullptr;
-    if (is_known) *response = entry->operation;
-    return stopped_ || !is_known || entry->operation.done();
-  });
-  --waiters_;
-  // A call that waits for an operation fails if the operation is deleted.
-  return is_known ? absl::OkStatus() : OperationNotFound(request.name());
+  return std::make_shared<Waiter>(this, request.name(), until, call)->Resume(call);
 }
 
 }  // namespace stele::server

@@ -7,7 +7,8 @@
 //
 // Errors:    NOT_FOUND for a name that was never assigned, or too long ago; RESOURCE_EXHAUSTED if
 //            kRunningMax are running, or if the system refuses a thread.
-// Threads:   thread-safe. Work may use objects that outlive Stop(), or the Operations.
+// Threads:   thread-safe. Work may use objects that outlive Stop(), or the Operations. Calls of
+//            WaitOperation must have ended before the object is destroyed.
 // Source:    google.longrunning.Operations.
 #pragma once
 
@@ -17,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -68,21 +70,18 @@ class Operations {
   // Forgets an operation. Running work continues.
   absl::Status DeleteOperation(const google::longrunning::DeleteOperationRequest& request,
                                google::protobuf::Empty* response);
-  // Waits until the operation is done, the timeout is over, or kWaitMax has passed, and returns its
-  // state. If kWaitersMax calls wait already, returns the state at once.
-  absl::Status WaitOperation(const google::longrunning::WaitOperationRequest& request, Call* call,
-                             google::longrunning::Operation* response);
+  // Pauses the call until the operation is done, the timeout is over, or kWaitMax has passed, and
+  // sends its state.
+  absl::Status WaitOperation(const google::longrunning::WaitOperationRequest& request, Call* call);
 
  private:
   static constexpr size_t kKept = 1000;
   static constexpr size_t kRunningMax = 8;
   static constexpr int kOperationsPerPage = 100;
-  // The API lets a server return early. A waiting call occupies a thread, so it does not wait for
-  // long.
+  // The API lets a server return early.
   static constexpr std::chrono::seconds kWaitMax{30};
-  // More calls return at once, so that other calls, such as health checks, get threads.
-  static constexpr int kWaitersMax = 16;
 
+  class Waiter;
   struct Entry {
     google::longrunning::Operation operation;
     std::jthread thread;      // for work that is not done before its call returns
@@ -94,14 +93,16 @@ class Operations {
   Entry* FindLocked(const std::string& name);
   void ForgetOldLocked();
   void Finish(uint64_t number, const Outcome& outcome);
+  // Tells threads and paused calls that an operation is done or deleted, or that there are no more.
+  void NotifyLocked();
 
   std::mutex mutex_;
-  std::condition_variable_any changed_;  // an operation is done
-  bool stopped_ = false;                 // guarded by mutex_
-  size_t running_ = 0;                   // guarded by mutex_
-  int waiters_ = 0;                      // guarded by mutex_
-  uint64_t number_ = 0;                  // of the newest; guarded by mutex_
-  std::map<uint64_t, Entry> entries_;    // guarded by mutex_, except for joining the threads
+  std::condition_variable changed_;    // NotifyLocked was called
+  bool stopped_ = false;               // guarded by mutex_
+  size_t running_ = 0;                 // guarded by mutex_
+  std::set<const Waiter*> waiters_;    // calls of WaitOperation; guarded by mutex_
+  uint64_t number_ = 0;                // of the newest; guarded by mutex_
+  std::map<uint64_t, Entry> entries_;  // guarded by mutex_, except for joining the threads
 };
 
 }  // namespace stele::server

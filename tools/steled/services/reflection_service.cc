@@ -133,8 +133,6 @@ class ReflectionStream final : public PausedCall,
     return Run(call);
   }
 
-  std::shared_ptr<void> Shrink() override { return nullptr; }
-
  private:
   absl::Status Pause(PauseKind kind, Call* call) {
     pause_ = kind;

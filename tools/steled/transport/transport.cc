@@ -36,8 +36,6 @@ constexpr uint64_t kListening = 1;
 constexpr uint64_t kFirstConnection = 2;
 constexpr std::chrono::seconds kIdle(10);        // after which a superfluous thread ends
 constexpr std::chrono::seconds kShrinkAfter(1);  // a client that reads nothing for so long is slow
-// While memory is scarce, the time for requests to make progress and for clients to read.
-constexpr std::chrono::milliseconds kScarceTime(1'000);
 
 // Implements the interface for connections. Exists until the last thread has ended.
 class Host final : public ConnectionHost {
@@ -63,9 +61,7 @@ class Host final : public ConnectionHost {
   size_t MessageBytesMax(std::string_view path) const override {
     return std::min(options_.message_bytes_max, router_.MessageBytesMax(path));
   }
-  bool IsHealthCheck(std::string_view path) const override {
-    return path.starts_with(options_.health_prefix);
-  }
+  bool IsHealthCheck(std::string_view path) const override { return path == options_.health_check; }
   RequestMemory& memory() override { return memory_; }
   void OnRefused(const RefusedCall& call) override {
     if (observer_ != nullptr) observer_->OnRefused(call);
@@ -322,7 +318,7 @@ class Http2Transport final : public Transport {
   int RunningCount() const { return call_count_ - static_cast<int>(paused_.size()); }
   void UpdateRunning() { are_running_ = RunningCount() > 0; }
 
-  // ---- calls that wait for their clients ----
+  // ---- calls that wait without a thread ----
 
   void KeepPaused(ServedCall call) {
     const ConnectionPtr connection = call.connection();
@@ -351,8 +347,8 @@ class Http2Transport final : public Transport {
     poller_.Wake();
   }
 
-  // Releases resources of paused calls whose clients are slow. Resumes those whose deadline has
-  // passed, and those that got no message for too long, so that they end.
+  // Releases resources of paused calls whose clients are slow. Resumes those whose time or deadline
+  // has passed, and those that got no message for too long, so that they end.
   void ShrinkPaused() {
     const SteadyClock::time_point now = SteadyClock::now();
     std::vector<std::shared_ptr<void>> given_away;  // destroyed without the lock
@@ -364,7 +360,8 @@ class Http2Transport final : public Transport {
         const auto deadline = paused.call.deadline();
         const bool is_silent = paused.call.pause_kind() == PauseKind::kForMessage &&
                                paused.since < now - options_.stall_timeout;
-        if (is_silent || (deadline.has_value() && *deadline <= now))
+        const bool is_over = paused.call.rest()->until() <= now;
+        if (is_silent || is_over || (deadline.has_value() && *deadline <= now))
           late.push_back(paused.call.stream());
       }
     }
@@ -439,7 +436,7 @@ class Http2Transport final : public Transport {
 
   // The time that clients have, which is usually `usual`.
   std::chrono::milliseconds Patience(std::chrono::milliseconds usual) {
-    return host_.memory().IsScarce() ? std::min(usual, kScarceTime) : usual;
+    return host_.memory().IsScarce() ? std::min(usual, options_.scarce_time) : usual;
   }
 
   void GiveUpStalled() {

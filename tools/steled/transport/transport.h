@@ -24,7 +24,7 @@
 namespace stele::server {
 
 inline constexpr int kOtherCallsMax = 64;
-// Calls of health_prefix that get a thread at once. Their service must refuse more that take long.
+// The most calls of health_prefix that get a thread at once.
 inline constexpr int kHealthCallsMax = 24;
 
 // The present figures of a transport.
@@ -32,7 +32,7 @@ struct TransportFigures {
   size_t connections = 0;
   uint64_t accepted = 0;     // connections since the start, without refused ones
   size_t streams = 0;        // of all connections
-  size_t paused_calls = 0;   // that wait for their clients to read
+  size_t paused_calls = 0;   // that wait without a thread
   size_t request_bytes = 0;  // reserved of request_memory_bytes
 };
 
@@ -55,8 +55,10 @@ struct TransportOptions {
   // Calls of paths with this prefix count against calls_max. The others, such as administration,
   // have kOtherCallsMax.
   std::string data_prefix = "/";
-  // Calls of paths with this prefix count against neither.
+  // Calls of paths with this prefix count against neither. They must be short, or pause.
   std::string health_prefix = "/grpc.health.v1.Health/";
+  // Calls of this path can use all of request_memory_bytes. They must be short.
+  std::string health_check = "/grpc.health.v1.Health/Check";
   int calls_max = 256;
   size_t connections_max = 4096;
   size_t message_bytes_max = size_t{272} << 20;  // for paths without a lower limit (Router)
@@ -69,6 +71,9 @@ struct TransportOptions {
   // A stream whose client reads almost nothing for so long is ended, as is a connection that takes
   // no bytes. So is a call that waits so long for the next message of its request.
   std::chrono::milliseconds stall_timeout{60'000};
+  // Replaces `cutoffs` for requests, and `stall_timeout` for streams that hold memory, while little
+  // of request_memory_bytes is left. No effect if it is longer than these.
+  std::chrono::milliseconds scarce_time{1'000};
   // A client that is silent for so long gets a PING, and has `cutoffs` to respond.
   std::chrono::milliseconds ping_after{60'000};
   // The time between two calls of LookForStalled by the transport itself.

@@ -40,9 +40,10 @@ enum class PauseKind : uint8_t {
   kNone,
   kForRoom,     // until Send would not wait
   kForMessage,  // until Receive would not wait
+  kForEvent,    // until the call's Waker was called
 };
 
-// The state of a call that waits for its client.
+// The state of a call that waits without a thread.
 class PausedCall {
  public:
   virtual ~PausedCall() = default;
@@ -51,7 +52,12 @@ class PausedCall {
   virtual absl::Status Resume(Call* call) = 0;
   // Called when the client has read nothing for a while. Returns resources that Resume can create
   // again, for the caller to destroy; or null. Must be fast. Never called while Resume runs.
-  virtual std::shared_ptr<void> Shrink() = 0;
+  virtual std::shared_ptr<void> Shrink() { return nullptr; }
+  // The time when the call is resumed, or a little later, if nothing has ended the pause before. It
+  // must end then. Must be fast and constant.
+  virtual std::chrono::steady_clock::time_point until() const {
+    return std::chrono::steady_clock::time_point::max();
+  }
 };
 
 class Call {
@@ -93,6 +99,10 @@ class Call {
   // possibly on another thread, once the event of `kind` has come or no client waits for the
   // response any more. It is also resumed if no message came for too long; it must end then.
   virtual void Pause(PauseKind kind, std::shared_ptr<PausedCall> rest) = 0;
+  // Returns a function that ends a pause kForEvent. Without a pause it ends the next one at once,
+  // so no event is lost. The function is thread-safe, and may take locks of the transport. It must
+  // not be called once the transport is destroyed.
+  virtual std::function<void()> Waker() = 0;
 };
 
 // Returns CANCELLED or DEADLINE_EXCEEDED if no client waits for the response any more, else OK.

@@ -19,7 +19,6 @@ enum class RefusalCause : uint8_t {
   kCallLimit,            // calls_max of data calls run
   kConnectionCallLimit,  // of one connection
   kOtherCallLimit,       // of calls that are not data calls
-  kWatcherLimit,         // of clients that watch the health
   kMemory,               // for requests
   kConnectionLimit,
   kShutdown,
@@ -29,7 +28,7 @@ enum class RefusalCause : uint8_t {
   kUnknownMethod,
   kBadRequest,  // breaks gRPC's rules, or is too large
 };
-inline constexpr size_t kRefusalCauses = 12;
+inline constexpr size_t kRefusalCauses = 11;
 
 // In lower case, with underscores.
 std::string_view NameOf(RefusalCause cause);

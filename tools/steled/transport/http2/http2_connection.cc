@@ -410,8 +410,7 @@ void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes
   }
   if (stream->takes_stream && stream->request.whole_count() > 0) {
     BeginCall(stream);
-    stream->changed.notify_all();
-    ResumeIfDue(stream);
+    Notify(stream);
   } else if (stream->request.whole_count() + (stream->request.IsInside() ? 1 : 0) > 1) {
     GiveUp(stream, RefusalCause::kBadRequest,
            Unimplemented("The method takes one request, and more than one came"));
@@ -438,8 +437,7 @@ void Http2Connection::OnRequestEnd(Http2Stream* stream) {
                   MakeStatus(absl::StatusCode::kInternal, "The request ends inside of a message"));
   }
   BeginCall(stream);
-  stream->changed.notify_all();
-  ResumeIfDue(stream);
+  Notify(stream);
 }
 
 void Http2Connection::GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status) {
@@ -470,8 +468,7 @@ void Http2Connection::OnStreamClosed(int32_t stream_id) {
   DropUnsent(&stream);
   room_.notify_all();
   ReleaseStream(&stream);
-  stream.changed.notify_all();
-  ResumeIfDue(&stream);
+  Notify(&stream);
   streams_.erase(found);
 }
 
@@ -565,9 +562,8 @@ ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t
   stream->unsent_bytes -= taken;
   unsent_bytes_ -= taken;
   if (taken > 0) {
-    stream->changed.notify_all();
     room_.notify_all();
-    ResumeIfDue(stream);
+    Notify(stream);
   }
   if (!stream->unsent.empty()) return static_cast<ssize_t>(taken);
   if (!stream->has_trailers) {

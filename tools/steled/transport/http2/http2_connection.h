@@ -150,9 +150,9 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   bool Receive(Http2Stream* stream, std::string* message);
   bool CanSend(const Http2Stream& stream) const;
   bool CanReceive(const Http2Stream& stream) const;
-  // Notifies the host once Send or Receive would not wait or the call must end, which may be at
-  // once.
+  // Notifies the host once the pause is over or the call must end, which may be at once.
   void Pause(Http2Stream* stream, PauseKind kind);
+  void Wake(Http2Stream* stream);
   // Ends a call whose method has returned, or is not run. Returns the result of the call: `status`,
   // unless the client, its deadline or the end of the server ended the call before.
   absl::StatusCode Finish(Http2Stream* stream, const absl::Status& status);
@@ -173,7 +173,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void FlushOrShutDown();
 
   void OnPing(const nghttp2_ping& ping);
-  void ResumeIfDue(Http2Stream* stream);
+  // Notifies a method that waits, with or without a thread.
+  void Notify(Http2Stream* stream);
   // True if Send does not wait.
   bool HasRoom(const Http2Stream& stream) const;
   bool IsPauseOver(const Http2Stream& stream) const;

@@ -64,7 +64,7 @@ void Http2Connection::Drain() {
   }
   for (std::stop_source& stop : stopped) stop.request_stop();
   const std::lock_guard lock(mutex_);
-  for (const auto& [id, stream] : streams_) ResumeIfDue(stream.get());
+  for (const auto& [id, stream] : streams_) Notify(stream.get());
 }
 
 void Http2Connection::SubmitLastGoaway() {
@@ -94,8 +94,7 @@ void Http2Connection::StopCalls() {
     for (const auto& [id, stream] : streams_) {
       stopped.push_back(stream->stop);
       stream->is_ending = true;
-      stream->changed.notify_all();
-      ResumeIfDue(stream.get());
+      Notify(stream.get());
     }
     room_.notify_all();
   }
@@ -115,9 +114,8 @@ void Http2Connection::Close() {
       ReleaseStream(stream.get());
       stream->is_closed = true;
       stopped.push_back(stream->stop);
-      stream->changed.notify_all();
       DropUnsent(stream.get());
-      ResumeIfDue(stream.get());
+      Notify(stream.get());
     }
     streams_.clear();
     room_.notify_all();

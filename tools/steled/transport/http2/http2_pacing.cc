@@ -141,6 +141,7 @@ bool Http2Connection::CanSend(const Http2Stream& stream) const {
 }
 
 bool Http2Connection::IsPauseOver(const Http2Stream& stream) const {
+  if (stream.pause == PauseKind::kForEvent) return stream.is_woken || stream.IsStopped();
   return stream.pause == PauseKind::kForRoom ? HasRoom(stream) : stream.CanReceive();
 }
 
@@ -155,13 +156,18 @@ void Http2Connection::Pause(Http2Stream* stream, PauseKind kind) {
     if (stream->takes_stream) ReleaseHandled(stream);
     stream->pause = kind;
     // As in Drain, for a call that was running then.
-    const bool is_ending = is_drained_ && kind == PauseKind::kForMessage;
-    if (!is_ending) return ResumeIfDue(stream);
-    stream->is_ending = true;
+    if (is_drained_ && kind == PauseKind::kForMessage) stream->is_ending = true;
+    if (!stream->IsStopped()) return Notify(stream);
   }
-  stream->stop.request_stop();
+  stream->stop.request_stop();  // first, so that it does not pause again
   const std::lock_guard lock(mutex_);
-  ResumeIfDue(stream);
+  Notify(stream);
+}
+
+void Http2Connection::Wake(Http2Stream* stream) {
+  const std::lock_guard lock(mutex_);
+  stream->is_woken = true;
+  Notify(stream);
 }
 
 void Http2Connection::ReleaseHandled(Http2Stream* stream) {
@@ -170,9 +176,11 @@ void Http2Connection::ReleaseHandled(Http2Stream* stream) {
   host_.memory().Release(std::exchange(stream->request_bytes, held) - held, MemoryUse::kRequest);
 }
 
-void Http2Connection::ResumeIfDue(Http2Stream* stream) {
+void Http2Connection::Notify(Http2Stream* stream) {
+  stream->changed.notify_all();
   if (stream->pause == PauseKind::kNone || !IsPauseOver(*stream)) return;
   stream->pause = PauseKind::kNone;
+  stream->is_woken = false;
   host_.OnResumed(stream);
 }
 

@@ -60,6 +60,7 @@ struct Http2Stream {
   bool is_late = false;    // that was after the connection's Drain
 
   PauseKind pause = PauseKind::kNone;  // its method waits without a thread
+  bool is_woken = false;               // its Waker was called since the last pause
 
   bool response_begun = false;     // its headers were submitted
   bool has_trailers = true;        // like every response of gRPC

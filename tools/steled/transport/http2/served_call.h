@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -63,6 +64,9 @@ class ServedCall final : public Call {
   void Pause(PauseKind kind, std::shared_ptr<PausedCall> rest) override {
     pause_kind_ = kind;
     rest_ = std::move(rest);
+  }
+  std::function<void()> Waker() override {
+    return [connection = connection_, stream = stream_] { connection->Wake(stream.get()); };
   }
 
   absl::Status Handle() {
