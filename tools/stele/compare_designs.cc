@@ -8,7 +8,6 @@
 #include "report_file.h"
 #ifdef STELE_HAS_LAB
 #include "compare/compared_design.h"
-#include "compare/logical_trace.h"
 #include "compare/options.h"
 #include "compare/report.h"
 #include "compare/report_json.h"
@@ -16,6 +15,7 @@
 #include "compare/runner.h"
 #include "compare/work_directory.h"
 #include "compare/workload.h"
+#include "lab/workload/logical_trace.h"
 #endif
 
 namespace stele::cli {
@@ -61,10 +61,10 @@ absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>&
       {options.trace_path, options.keep_directory, flags.Get("estimate", "")}));
   STELE_ASSIGN_OR_RETURN(const uint64_t bytes, DatabaseBytes(choices, options));
   STELE_RETURN_IF_ERROR(WorkDirectory::CheckSpace(options.keep_directory, bytes));
-  STELE_ASSIGN_OR_RETURN(CompareWorkload workload,
+  STELE_ASSIGN_OR_RETURN(LogicalWorkload workload,
                          options.trace_path.empty()
                              ? MakeWorkload(choices, options, progress)
-                             : ReadLogicalTrace(options.trace_path, choices));
+                             : internal::lab::ReadLogicalTrace(options.trace_path, choices));
   if (options.pace.needs_times() && !workload.has_times)
     return internal::InvalidArgument("{} has no times: use --rate N/s, or --rate max",
                                      internal::Printable(options.trace_path));

@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "base/status.h"
-#include "row_text.h"
+#include "keys/printable.h"
 
 namespace stele::cli {
 namespace {
@@ -19,35 +19,7 @@ int HexByte(std::string_view digits) {
 
 }  // namespace
 
-std::string EscapedKey(std::string_view bytes) {
-  const bool is_utf8 = IsUtf8(bytes);
-  std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\\') {
-      text += "\\\\";
-    } else if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !is_utf8)) {
-      text += fmt::format("\\x{:02x}", byte);
-    } else {
-      text += c;
-    }
-  }
-  if (!is_utf8) return text;
-  // Characters that a terminal would interpret: Quoted() writes them as escapes.
-  const std::string quoted = Quoted(bytes);
-  if (quoted.find("\\u") == std::string::npos && quoted.find("\\U") == std::string::npos)
-    return text;
-  std::string plain;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x80) {
-      plain += fmt::format("\\x{:02x}", byte);
-    } else {
-      plain += c;
-    }
-  }
-  return plain;
-}
+std::string EscapedKey(std::string_view bytes) { return internal::EscapedBytes(bytes); }
 
 absl::StatusOr<std::string> UnescapedKey(std::string_view text) {
   std::string bytes;

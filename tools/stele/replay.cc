@@ -1,4 +1,4 @@
-// tools/stele/replay.cc: the verb replay: runs a recorded trace against a database.
+// tools/stele/replay.cc: the verb replay: the flags of stele/lab/replay.h.
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
@@ -8,11 +8,11 @@
 #include "progress.h"
 #include "report_file.h"
 #ifdef STELE_HAS_LAB
-#include "replay/operation_source.h"
+#include <optional>
+
+#include "compare/workload.h"
 #include "replay/options.h"
-#include "replay/report.h"
-#include "replay/report_page.h"
-#include "replay/runner.h"
+#include "stele/lab/replay.h"
 #endif
 
 namespace stele::cli {
@@ -25,12 +25,37 @@ constexpr FlagSpec kReplayFlags[] = {{"design"},  {"table"},  {"map"},   {"rate"
                                      {"threads"}, {"warmup"}, {"limit"}, {"writes"},
                                      {"seed"},    {"hgrm"},   {"hlog"},  {"skip-bad", false}};
 
-absl::Status WriteHistograms(const ReplayOptions& options, const ReplayResult& result) {
-  if (!options.hgrm_path.empty())
-    STELE_RETURN_IF_ERROR(ReplaceFile(options.hgrm_path, result.Sum().latencies.PercentileText()));
-  if (options.hlog_path.empty()) return absl::OkStatus();
-  return ReplaceFile(options.hlog_path,
-                     internal::lab::IntervalLog::Head() + result.intervals.Lines(""));
+absl::Status WriteHistograms(const ReplayFlags& flags, const lab::ReplayReport& report) {
+  if (!flags.hgrm_path.empty())
+    STELE_RETURN_IF_ERROR(ReplaceFile(flags.hgrm_path, report.Sum().latencies.PercentileText()));
+  if (flags.hlog_path.empty()) return absl::OkStatus();
+  return ReplaceFile(flags.hlog_path, report.interval_log);
+}
+
+// Loads the design of a logical trace, and chooses its table.
+absl::Status LoadReplayDesign(ReplayFlags* flags) {
+  if (flags->design_path.empty()) return absl::OkStatus();
+  STELE_ASSIGN_OR_RETURN(
+      std::vector<DesignTableChoice> choices,
+      LoadDesigns({.design_paths = {flags->design_path}, .table = flags->options.design_table}));
+  flags->options.design = std::move(choices[0].design);
+  flags->options.design_table = std::move(choices[0].table);
+  return absl::OkStatus();
+}
+
+// Tells what was left out, and returns the error of the command.
+absl::Status EndOfReplay(Session& session, const lab::ReplayReport& report) {
+  STELE_RETURN_IF_ERROR(report.end);
+  if (report.skipped_lines > 0) {
+    session.Note(fmt::format("stele: left out {} of the trace\n",
+                             Counted(report.skipped_lines, "wrong line or damaged block",
+                                     "wrong lines or damaged blocks")));
+    session.SkippedSome();
+  }
+  if (report.error_count() == 0) return absl::OkStatus();
+  return internal::Aborted("{} failed, the first one with: {}",
+                           Counted(report.error_count(), "operation", "operations"),
+                           report.first_error);
 }
 
 }  // namespace
@@ -39,44 +64,35 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kReplayFlags));
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   if (flags.words().size() != 1) return WrongUsage("replay");
-  STELE_ASSIGN_OR_RETURN(const ReplayOptions options, ParseReplayOptions(flags));
+  STELE_ASSIGN_OR_RETURN(ReplayFlags replay, ParseReplayFlags(flags));
   STELE_ASSIGN_OR_RETURN(const std::string report_path, TakeReportFile(session));
-  const std::vector<std::string> outputs = {report_path, options.hgrm_path, options.hlog_path};
+  const std::vector<std::string> outputs = {report_path, replay.hgrm_path, replay.hlog_path};
   STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(
-      outputs, {options.trace_path, options.design_path, session.options().trace}));
+      outputs, {replay.trace_path, replay.design_path, session.options().trace}));
   STELE_RETURN_IF_ERROR(CheckAreDifferent(outputs));
   STELE_RETURN_IF_ERROR(CheckOutputDirectories(outputs));
   STELE_ASSIGN_OR_RETURN(
       const Database database,
-      session.Open(options.writes == ReplayOptions::Writes::kSkip ? Session::Access::kRead
-                                                                  : Session::Access::kWrite));
-  STELE_ASSIGN_OR_RETURN(const auto source, OpenSource(options, database));
-  Progress progress("replaying", "operations", 0);
-  STELE_ASSIGN_OR_RETURN(const ReplayResult result,
-                         Replay(options, *source, [&](uint64_t count) { progress.Set(count); }));
-  progress.End();
-  const std::string& location = session.options().database;
-  const ReplayReport report = MakeReplayReport(options, result, location);
+      session.Open(replay.options.writes == lab::ReplayWrites::kSkip ? Session::Access::kRead
+                                                                     : Session::Access::kWrite));
+  STELE_RETURN_IF_ERROR(LoadReplayDesign(&replay));
+  std::optional<Progress> progress;  // from the first operation on
+  replay.options.location = session.options().database;
+  replay.options.progress = [&](uint64_t count) {
+    if (!progress.has_value()) progress.emplace("replaying", "operations", 0);
+    progress->Set(count);
+  };
+  STELE_ASSIGN_OR_RETURN(const lab::ReplayReport report,
+                         lab::Replay(database, replay.trace_path, replay.options));
+  progress.reset();
   session.KeepOutput();  // also after an error
-  STELE_RETURN_IF_ERROR(WriteReportForms(
-      session, report_path, as_json,
-      {.text = [&] { return ReplayText(report); },
-       .json = [&] { return ReplayJson(options, result, location); },
-       .page = [&] { return ReplayPage(report, result, options.pace.is_open_loop()); }}));
-  STELE_RETURN_IF_ERROR(WriteHistograms(options, result));
-  STELE_RETURN_IF_ERROR(result.end);
-  uint64_t errors = 0;
-  for (const auto& [code, count] : result.errors) errors += count;
-  if (result.skipped_lines > 0) {
-    session.Note(fmt::format("stele: left out {} of the trace\n",
-                             Counted(result.skipped_lines, "wrong line or damaged block",
-                                     "wrong lines or damaged blocks")));
-    session.SkippedSome();
-  }
-  if (errors == 0) return absl::OkStatus();
-  return internal::Aborted("{} failed, the first one with: {}",
-                           Counted(errors, "operation", "operations"), result.first_error);
+  STELE_RETURN_IF_ERROR(WriteReportForms(session, report_path, as_json,
+                                         {.text = [&] { return report.ToText(); },
+                                          .json = [&] { return report.ToJson(STELE_VERSION); },
+                                          .page = [&] { return report.ToHtml(); }}));
+  STELE_RETURN_IF_ERROR(WriteHistograms(replay, report));
+  return EndOfReplay(session, report);
 }
 
 #else

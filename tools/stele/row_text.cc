@@ -1,54 +1,17 @@
 #include "row_text.h"
 
-#include <clocale>
 #include <cstdint>
 #include <ctime>
-#include <cwctype>
 
 #include "base/status.h"
 #include "key_bytes.h"
+#include "keys/printable.h"
 
 namespace stele::cli {
 namespace {
 
-struct Rune {
-  char32_t code = 0;
-  size_t bytes = 0;  // 0: not UTF-8
-};
-
-Rune FirstRune(std::string_view text) {
-  const auto byte = [&](size_t index) { return static_cast<unsigned char>(text[index]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return {};
-  char32_t code = lead & (0xffu >> (length + 1));
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return {};
-    code = code << 6 | (byte(i) & 0x3fu);
-  }
-  const char32_t least = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
-  if (code < least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return {};
-  return {code, length};
-}
-
-// Returns whether the code point is a letter, mark, number, punctuation, symbol or the plain space.
-// The C library also counts other spaces, invisible format characters and private characters as
-// printable.
-bool IsPrintable(char32_t code) {
-  if (code < 0x80) return code >= 0x20 && code < 0x7f;
-  static const locale_t kUnicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-  if (kUnicode == nullptr) return false;
-  const bool is_format = code == 0xad || code == 0x61c || code == 0x180e ||
-                         (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-                         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
-                         (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe007f);
-  const bool is_space = code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) ||
-                        code == 0x202f || code == 0x205f || code == 0x3000;
-  const bool is_private = (code >= 0xe000 && code <= 0xf8ff) || code >= 0xf0000;
-  return !is_format && !is_space && !is_private &&
-         iswprint_l(static_cast<wint_t>(code), kUnicode) != 0;
-}
+using internal::FirstRune;
+using internal::Rune;
 
 std::string Escape(char32_t code) {
   switch (code) {
@@ -99,7 +62,8 @@ std::string Quoted(std::string_view bytes) {
       continue;
     }
     if (rune.code == '"' || rune.code == '\\') out += '\\';
-    out += IsPrintable(rune.code) ? std::string(bytes.substr(0, rune.bytes)) : Escape(rune.code);
+    out += internal::IsPrintable(rune.code) ? std::string(bytes.substr(0, rune.bytes))
+                                            : Escape(rune.code);
     bytes.remove_prefix(rune.bytes);
   }
   return out + "\"";

@@ -8,9 +8,9 @@
 #include "listing.h"
 #include "progress.h"
 #ifdef STELE_HAS_LAB
-#include "compare/logical_trace.h"
 #include "compare/options.h"
 #include "compare/workload.h"
+#include "lab/workload/logical_trace.h"
 #include "logical/from_records.h"
 #include "logical/trace_logical.h"
 #include "stele/lab/trace.h"
@@ -63,7 +63,7 @@ absl::Status PrintTrace(Session& session, const std::string& path, bool skips_ba
 absl::StatusOr<Pace> ParseSynthRate(const std::string& text) {
   const std::string_view ending = text.ends_with("/s") ? "/s" : "";
   if (PositiveBefore(text, ending).has_value())
-    return Pace::Parse(ending.empty() ? text + "/s" : text);
+    return ParsePace(ending.empty() ? text + "/s" : text);
   return UsageError(fmt::format(
       "trace synth: --rate must be operations per second such as 500 or 500/s, not \"{}\"",
       internal::Printable(text)));
@@ -81,7 +81,7 @@ absl::Status PrintDrawn(Session& session, const std::vector<std::string>& args) 
   STELE_ASSIGN_OR_RETURN(const auto designs, LoadDesigns(options));
   PhaseProgress bar;
   STELE_ASSIGN_OR_RETURN(
-      const CompareWorkload workload,
+      const LogicalWorkload workload,
       MakeWorkload(designs, options, [&](std::string_view phase, uint64_t done, uint64_t total) {
         bar.Set(phase, done, total);
       }));
@@ -89,10 +89,10 @@ absl::Status PrintDrawn(Session& session, const std::vector<std::string>& args) 
   for (size_t i = 0; i < workload.operations.size(); ++i) {
     const int64_t micros =
         std::chrono::duration_cast<std::chrono::microseconds>(pace.DueAfter(i, 0)).count();
-    const CompareOperation& operation = workload.operations[i];
-    const CompareQuery& query = workload.queries[operation.query];
-    session.Print(
-        LogicalLine(query.name, !query.input.empty(), query.records[operation.record], micros));
+    const LogicalOperation& operation = workload.operations[i];
+    const LogicalQuery& query = workload.queries[operation.query];
+    session.Print(internal::lab::LogicalLine(query.name, !query.input.empty(),
+                                             query.records[operation.record], micros));
   }
   return absl::OkStatus();
 }

@@ -1,35 +1,18 @@
-// tools/stele/bench/figures.h: rates, latencies and the machine, as `stele bench` and `stele
-// replay` print them.
-//
-// Units:     latencies in microseconds with one decimal digit.
-// Threads:   Pure functions.
+// tools/stele/bench/figures.h: the names of the lab's figures in the command.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <nlohmann/json.hpp>
-#include <string>
-
-#include "stele/lab/histogram.h"
+#include "lab/figures/figures.h"
 
 namespace stele::cli {
 
-double SecondsOf(std::chrono::nanoseconds time);
-// Returns 0 if no time passed.
-double PerSecond(uint64_t count, std::chrono::nanoseconds time);
-// Rounds to one decimal digit.
-double Rounded(double number);
-double RoundedMicros(double nanos);
-double Micros(uint64_t nanos);
-// The curve of the percentiles: a list of [percentile, microseconds].
-nlohmann::ordered_json PointsJson(const lab::LatencyHistogram& histogram);
-// The CPU time of this process, in seconds.
-double CpuSeconds();
-
-// Count, extremes, mean, percentiles, and the encoded histogram.
-nlohmann::ordered_json HistogramJson(const lab::LatencyHistogram& histogram);
-
-// "2 threads, Linux 6.1.0 x86_64"
-std::string Machine();
+using internal::lab::CpuSeconds;
+using internal::lab::HistogramJson;
+using internal::lab::Machine;
+using internal::lab::Micros;
+using internal::lab::PerSecond;
+using internal::lab::PointsJson;
+using internal::lab::Rounded;
+using internal::lab::RoundedMicros;
+using internal::lab::SecondsOf;
 
 }  // namespace stele::cli

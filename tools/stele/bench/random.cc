@@ -11,15 +11,6 @@
 namespace stele::cli {
 namespace {
 
-uint64_t SplitMix(uint64_t* state) {
-  uint64_t mixed = *state += 0x9e3779b97f4a7c15;
-  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
-  return mixed ^ (mixed >> 31);
-}
-
-uint64_t RotateLeft(uint64_t bits, int count) { return (bits << count) | (bits >> (64 - count)); }
-
 absl::Status WrongDistribution(std::string_view text) {
   return internal::InvalidArgument(
       "--distribution must be uniform, zipfian, latest, sequential or hotspot:SHARE:OPS with "
@@ -34,44 +25,6 @@ bool ParseShare(const std::string& text, double* share) {
 }
 
 }  // namespace
-
-uint64_t Fnv1a(std::string_view bytes) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char byte : bytes) {
-    hash ^= static_cast<unsigned char>(byte);
-    hash *= 0x100000001b3;
-  }
-  return hash;
-}
-
-uint64_t Fnv1a(uint64_t number) {
-  char bytes[8];
-  for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(number >> (8 * i));
-  return Fnv1a(std::string_view(bytes, sizeof(bytes)));
-}
-
-BenchRandom::BenchRandom(uint64_t seed) : state_() {
-  for (uint64_t& word : state_) word = SplitMix(&seed);
-}
-
-uint64_t BenchRandom::Next() {
-  const uint64_t result = RotateLeft(state_[1] * 5, 7) * 9;
-  const uint64_t shifted = state_[1] << 17;
-  state_[2] ^= state_[0];
-  state_[3] ^= state_[1];
-  state_[1] ^= state_[2];
-  state_[0] ^= state_[3];
-  state_[2] ^= shifted;
-  state_[3] = RotateLeft(state_[3], 45);
-  return result;
-}
-
-double BenchRandom::Unit() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
-
-uint64_t BenchRandom::Below(uint64_t bound) {
-  __extension__ using Product = unsigned __int128;
-  return static_cast<uint64_t>((static_cast<Product>(Next()) * bound) >> 64);
-}
 
 Zipfian::Zipfian(uint64_t items, double theta) : theta_(theta) { Grow(items); }
 

@@ -4,34 +4,17 @@
 // Threads:   Thread-compatible. Each thread has its own objects.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "lab/workload/random.h"
 
 namespace stele::cli {
 
-// FNV-1a, 64 bits, of the number's 8 bytes in little-endian order.
-uint64_t Fnv1a(uint64_t number);
-// FNV-1a, 64 bits.
-uint64_t Fnv1a(std::string_view bytes);
-
-// xoshiro256** by Blackman and Vigna, seeded with four outputs of splitmix64.
-class BenchRandom {
- public:
-  explicit BenchRandom(uint64_t seed);
-
-  uint64_t Next();
-  // Uniform in [0, 1), with 53 bits.
-  double Unit();
-  // Uniform in [0, bound), by the high half of a product. `bound` is not 0.
-  uint64_t Below(uint64_t bound);
-
- private:
-  std::array<uint64_t, 4> state_;
-};
+using internal::lab::BenchRandom;
+using internal::lab::Fnv1a;
 
 // Ranks with a zipfian distribution, the most frequent one first. The generator is the one of
 // Gray et al., "Quickly Generating Billion-Record Synthetic Databases", as YCSB uses it.

@@ -52,7 +52,7 @@ absl::Status DropFromPageCache(const std::string& directory) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ComparedDesign>> ComparedDesign::Load(
-    const DesignTableChoice& choice, const CompareWorkload& workload, const CompareOptions& options,
+    const DesignTableChoice& choice, const LogicalWorkload& workload, const CompareOptions& options,
     const std::string& directory, const CompareProgress& progress) {
   std::unique_ptr<ComparedDesign> design(new ComparedDesign(choice, workload, options));
   STELE_RETURN_IF_ERROR(design->FindAnswers());
@@ -63,7 +63,7 @@ absl::StatusOr<std::unique_ptr<ComparedDesign>> ComparedDesign::Load(
 ComparedDesign::~ComparedDesign() { database_.Close().IgnoreError(); }
 
 absl::Status ComparedDesign::FindAnswers() {
-  for (const CompareQuery& query : workload_.queries) {
+  for (const LogicalQuery& query : workload_.queries) {
     STELE_ASSIGN_OR_RETURN(
         const internal::lab::QueryInputs inputs,
         internal::lab::QueryInputs::Find(choice_.design, choice_.table, query.name));
@@ -131,13 +131,15 @@ absl::Status ComparedDesign::ReopenCold() {
   return Open({.memory_budget_bytes = kBudgetBytes});
 }
 
-absl::StatusOr<PreparedOperation> ComparedDesign::Prepare(const CompareOperation& operation) const {
-  const CompareQuery& query = workload_.queries[operation.query];
-  return PrepareOperation(choice_, query, query.records[operation.record], time_);
+absl::StatusOr<internal::lab::PreparedOperation> ComparedDesign::Prepare(
+    const LogicalOperation& operation) const {
+  const LogicalQuery& query = workload_.queries[operation.query];
+  return internal::lab::PrepareOperation(choice_, query, query.records[operation.record], time_);
 }
 
-absl::Status ComparedDesign::Run(const CompareOperation& operation,
-                                 const PreparedOperation& prepared, OperationResult* result) const {
+absl::Status ComparedDesign::Run(const LogicalOperation& operation,
+                                 const internal::lab::PreparedOperation& prepared,
+                                 OperationResult* result) const {
   if (prepared.write.has_value()) {
     if (result != nullptr) result->requests = 1;
     Table table = table_;
@@ -187,7 +189,7 @@ absl::StatusOr<std::string> ComparedDesign::LastRowOf(const lab::ReadRequest& re
   return rows < read.limit ? std::string() : last;
 }
 
-absl::Status ComparedDesign::CountScannedRows(const PreparedOperation& prepared,
+absl::Status ComparedDesign::CountScannedRows(const internal::lab::PreparedOperation& prepared,
                                               OperationResult* result) const {
   for (const lab::ReadRequest& read : prepared.reads) {
     if (read.rows.ranges().empty()) continue;
@@ -206,7 +208,7 @@ absl::Status ComparedDesign::CountScannedRows(const PreparedOperation& prepared,
 }
 
 // The sum of the hashes does not depend on the order of the values.
-void ComparedDesign::AddRow(const CompareOperation& operation, const RowView& row,
+void ComparedDesign::AddRow(const LogicalOperation& operation, const RowView& row,
                             OperationResult* result) const {
   const auto& answer = answers_[operation.query];
   if (row.is_last_piece()) {

@@ -12,10 +12,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "compare/estimate.h"
-#include "compare/prepared_operation.h"
 #include "compare/table_figures.h"
 #include "compare/workload.h"
 #include "lab/design/design_model.h"
+#include "lab/workload/prepared_operation.h"
 #include "stele/stele.h"
 
 namespace stele::cli {
@@ -41,7 +41,7 @@ class ComparedDesign {
   // Loads the records of the inputs into a new database below `directory`, and compacts it.
   // Errors: those of LoadDesign and of the database.
   static absl::StatusOr<std::unique_ptr<ComparedDesign>> Load(const DesignTableChoice& choice,
-                                                              const CompareWorkload& workload,
+                                                              const LogicalWorkload& workload,
                                                               const CompareOptions& options,
                                                               const std::string& directory,
                                                               const CompareProgress& progress);
@@ -64,16 +64,17 @@ class ComparedDesign {
 
   // Builds the requests of an operation. The latency does not include this, the CPU time and the
   // operations per second do.
-  absl::StatusOr<PreparedOperation> Prepare(const CompareOperation& operation) const;
+  absl::StatusOr<internal::lab::PreparedOperation> Prepare(const LogicalOperation& operation) const;
   // Runs the operation. With a null `result` it runs without statistics, to be timed.
-  absl::Status Run(const CompareOperation& operation, const PreparedOperation& prepared,
-                   OperationResult* result) const;
+  absl::Status Run(const LogicalOperation& operation,
+                   const internal::lab::PreparedOperation& prepared, OperationResult* result) const;
   // Sets result->scanned_rows. Cloud Bigtable reads a row that the filter rejects by its key, and
   // ReadStats::rows_seen does not count it.
-  absl::Status CountScannedRows(const PreparedOperation& prepared, OperationResult* result) const;
+  absl::Status CountScannedRows(const internal::lab::PreparedOperation& prepared,
+                                OperationResult* result) const;
 
  private:
-  ComparedDesign(DesignTableChoice choice, const CompareWorkload& workload,
+  ComparedDesign(DesignTableChoice choice, const LogicalWorkload& workload,
                  const CompareOptions& options)
       : choice_(std::move(choice)), workload_(workload), options_(options) {}
 
@@ -81,10 +82,10 @@ class ComparedDesign {
   absl::StatusOr<std::string> LastRowOf(const lab::ReadRequest& read) const;
   absl::Status Open(const DatabaseOptions& options);
   absl::Status LoadRecords(const std::string& directory, const CompareProgress& progress);
-  void AddRow(const CompareOperation& operation, const RowView& row, OperationResult* result) const;
+  void AddRow(const LogicalOperation& operation, const RowView& row, OperationResult* result) const;
 
   const DesignTableChoice choice_;
-  const CompareWorkload& workload_;
+  const LogicalWorkload& workload_;
   const CompareOptions& options_;
   std::vector<std::vector<internal::lab::DesignColumn>> answers_;  // by query
   Timestamp time_;

@@ -25,7 +25,7 @@ absl::Status ParseCaches(std::string_view text, CompareOptions* options) {
 }  // namespace
 
 absl::StatusOr<CompareOptions> ParseCompareOptions(const Flags& flags) {
-  STELE_ASSIGN_OR_RETURN(const Pace pace, Pace::Parse(flags.Get("rate", "max")));
+  STELE_ASSIGN_OR_RETURN(const Pace pace, ParsePace(flags.Get("rate", "max")));
   return ParseCompareOptions(flags, pace);
 }
 

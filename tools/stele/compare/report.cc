@@ -46,7 +46,7 @@ std::vector<Value> OfDesigns(const CompareResult& result,
   return values;
 }
 
-std::string RunText(const CompareOptions& options, const CompareWorkload& workload) {
+std::string RunText(const CompareOptions& options, const LogicalWorkload& workload) {
   const std::string source =
       options.trace_path.empty()
           ? fmt::format("{} distribution, seed {}", ToText(options.distribution), options.seed)
@@ -56,7 +56,7 @@ std::string RunText(const CompareOptions& options, const CompareWorkload& worklo
     return fmt::format("{} {}{}", Grouped(count), noun, count == 1 ? "" : "s");
   };
   return fmt::format("{}, {}; {}, {}, {}{}\n", counted(workload.operations.size(), "operation"),
-                     source, counted(options.rounds, "round"), options.pace.Text(),
+                     source, counted(options.rounds, "round"), options.pace.ToText(),
                      counted(options.threads, "thread"),
                      kCaches[static_cast<size_t>(options.caches)]);
 }
@@ -177,9 +177,9 @@ void ForEachCache(const CompareResult& result,
   call(" (cold cache)", &DesignResult::cold);
 }
 
-std::string QueryHeading(const CompareWorkload& workload, size_t query,
+std::string QueryHeading(const LogicalWorkload& workload, size_t query,
                          const CompareResult& result) {
-  const CompareQuery& of = workload.queries[query];
+  const LogicalQuery& of = workload.queries[query];
   const uint64_t operations = result.designs[0].queries[query].operations;
   std::string text = fmt::format("{}: {} {}", EscapedKey(of.name), Grouped(operations),
                                  operations == 1 ? "operation" : "operations");
@@ -193,7 +193,7 @@ std::string QueryHeading(const CompareWorkload& workload, size_t query,
   return text;
 }
 
-void AddQueryLines(const CompareWorkload& workload, size_t query, const CompareResult& result,
+void AddQueryLines(const LogicalWorkload& workload, size_t query, const CompareResult& result,
                    FigureTable* table) {
   table->AddHeading(QueryHeading(workload, query, result));
   const uint64_t operations = result.designs[0].queries[query].operations;
@@ -342,7 +342,7 @@ std::string RecordText(const lab::Design::Record& record) {
   return text;
 }
 
-std::string AnswersText(const CompareWorkload& workload, const CompareResult& result) {
+std::string AnswersText(const LogicalWorkload& workload, const CompareResult& result) {
   if (result.answers_compared == 0)
     return "answers: no query declares an answer in all designs, so none were compared\n";
   std::string text = fmt::format("answers: the same values in {} of {} operations\n",
@@ -368,7 +368,7 @@ std::string AnswersText(const CompareWorkload& workload, const CompareResult& re
 
 }  // namespace
 
-CompareReport MakeReport(const CompareOptions& options, const CompareWorkload& workload,
+CompareReport MakeReport(const CompareOptions& options, const LogicalWorkload& workload,
                          const CompareResult& result) {
   CompareReport report{.run = RunText(options, workload),
                        .answers = AnswersText(workload, result),

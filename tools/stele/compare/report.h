@@ -22,7 +22,7 @@ struct CompareReport {
   std::string findings;  // of the advisor; may be ""
 };
 
-CompareReport MakeReport(const CompareOptions& options, const CompareWorkload& workload,
+CompareReport MakeReport(const CompareOptions& options, const LogicalWorkload& workload,
                          const CompareResult& result);
 
 // A table with a column per design and a line per figure, findings, and a summary.

@@ -30,7 +30,7 @@ Json ToJson(const TableFigures& figures) {
           {"load_seconds", figures.load_seconds}};
 }
 
-Json ToJson(const QueryResult& query, const CompareQuery& of) {
+Json ToJson(const QueryResult& query, const LogicalQuery& of) {
   Json json = {
       {"query", of.name}, {"operations", query.operations}, {"requests", query.totals.requests}};
   if (of.input.empty()) {
@@ -65,7 +65,7 @@ void AddTimed(const TimedFigures& timed, const Pace& pace, const std::string& la
 }
 
 Json ToJson(const DesignResult& design, const CompareOptions& options,
-            const CompareWorkload& workload) {
+            const LogicalWorkload& workload) {
   constexpr std::string_view kSeverities[] = {"error", "warning", "note"};
   Json json = {{"design", design.name},
                {"table", design.table},
@@ -105,13 +105,13 @@ Json ToJson(const Estimate& estimate) {
 
 }  // namespace
 
-std::string CompareJson(const CompareOptions& options, const CompareWorkload& workload,
+std::string CompareJson(const CompareOptions& options, const LogicalWorkload& workload,
                         const CompareResult& result) {
   Json json = {{"compare", 1},
                {"operations", workload.operations.size()},
                {"rounds", options.rounds},
                {"threads", options.threads},
-               {"loop", options.pace.Text()},
+               {"loop", options.pace.ToText()},
                {"version", STELE_VERSION},
                {"machine", Machine()},
                {"answers_compared", result.answers_compared},

@@ -13,7 +13,7 @@
 namespace stele::cli {
 
 // One JSON object with all figures.
-std::string CompareJson(const CompareOptions& options, const CompareWorkload& workload,
+std::string CompareJson(const CompareOptions& options, const LogicalWorkload& workload,
                         const CompareResult& result);
 
 }  // namespace stele::cli

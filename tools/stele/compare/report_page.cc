@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "key_bytes.h"
 #include "lab/heat_page/heat_page.h"
+#include "lab/report_page/page_text.h"
 #include "page/page_text.h"
 
 namespace stele::cli {
@@ -31,7 +32,7 @@ Json LinesJson(const FigureTable& figures) {
 }
 
 // A plot per query, for a warm and a cold cache, with a curve per design.
-Json PlotsJson(const CompareWorkload& workload, const CompareResult& result) {
+Json PlotsJson(const LogicalWorkload& workload, const CompareResult& result) {
   Json plots = Json::array();
   for (size_t query = 0; query < workload.queries.size(); ++query) {
     const auto add = [&](const std::string& cache,
@@ -50,7 +51,7 @@ Json PlotsJson(const CompareWorkload& workload, const CompareResult& result) {
 }
 
 // What the heat maps show.
-std::string MapsText(const CompareWorkload& workload) {
+std::string MapsText(const LogicalWorkload& workload) {
   std::string text = "The workload of each design, on one scale of colors.";
   if (!workload.has_times)
     text += " Its times are artificial: an operation begins every millisecond from 1970 on.";
@@ -59,7 +60,7 @@ std::string MapsText(const CompareWorkload& workload) {
 
 }  // namespace
 
-std::string ComparePage(const CompareReport& report, const CompareWorkload& workload,
+std::string ComparePage(const CompareReport& report, const LogicalWorkload& workload,
                         const CompareResult& result) {
   using internal::lab::AppendDataElement;
   std::string data;
@@ -78,10 +79,10 @@ std::string ComparePage(const CompareReport& report, const CompareWorkload& work
         fmt::format("compare-map-{}", i),
         internal::lab::HeatPageMap(result.designs[i].page_maps[0], lab::HeatMetric::kOps), &data);
   }
-  const std::string script =
-      std::string(kReportScript) + "</script>\n<script>\n" + std::string(kCompareScript);
+  const std::string script = std::string(internal::lab::kReportScript) + "</script>\n<script>\n" +
+                             std::string(kCompareScript);
   return internal::lab::HeatPageHtml({.title = "Comparison of designs",
-                                      .style = kReportStyle,
+                                      .style = internal::lab::kReportStyle,
                                       .beginning = kComparePage,
                                       .data = data,
                                       .script = script});

@@ -13,7 +13,7 @@ namespace stele::cli {
 
 // Returns HTML that needs no other file and no network: the table, a plot of the latency of each
 // query, and the heat maps of all designs on one scale.
-std::string ComparePage(const CompareReport& report, const CompareWorkload& workload,
+std::string ComparePage(const CompareReport& report, const LogicalWorkload& workload,
                         const CompareResult& result);
 
 }  // namespace stele::cli

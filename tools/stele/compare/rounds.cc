@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds kLateAfter(1);
 // One thread of a round.
 class RoundThread {
  public:
-  RoundThread(const ComparedDesign& design, const CompareWorkload& workload, const Pace& pace,
+  RoundThread(const ComparedDesign& design, const LogicalWorkload& workload, const Pace& pace,
               uint64_t thread, uint64_t threads)
       : design_(design),
         workload_(workload),
@@ -34,7 +34,7 @@ class RoundThread {
 
   void Run(SteadyClock::time_point start) {
     for (size_t i = 0; i < workload_.operations.size(); ++i) {
-      const CompareOperation& operation = workload_.operations[i];
+      const LogicalOperation& operation = workload_.operations[i];
       if (threads_ > 1 && Fnv1a(operation.record) % threads_ != thread_) continue;
       status_ = Measure(operation, start + pace_.DueAfter(i, operation.micros));
       if (!status_.ok()) return;
@@ -46,8 +46,8 @@ class RoundThread {
   uint64_t late() const { return late_; }
 
  private:
-  absl::Status Measure(const CompareOperation& operation, SteadyClock::time_point due) {
-    const CompareQuery& query = workload_.queries[operation.query];
+  absl::Status Measure(const LogicalOperation& operation, SteadyClock::time_point due) {
+    const LogicalQuery& query = workload_.queries[operation.query];
     const auto prepared = design_.Prepare(operation);
     if (!prepared.ok()) return FailedOperation(design_, query, prepared.status());
     if (pace_.is_open_loop()) std::this_thread::sleep_until(due);
@@ -62,7 +62,7 @@ class RoundThread {
   }
 
   const ComparedDesign& design_;
-  const CompareWorkload& workload_;
+  const LogicalWorkload& workload_;
   const Pace& pace_;
   const uint64_t thread_;
   const uint64_t threads_;
@@ -84,7 +84,7 @@ struct RoundResult {
 };
 
 // Adds the latencies of the round to those of all rounds.
-absl::StatusOr<RoundResult> RunRound(const ComparedDesign& design, const CompareWorkload& workload,
+absl::StatusOr<RoundResult> RunRound(const ComparedDesign& design, const LogicalWorkload& workload,
                                      const CompareOptions& options, TimedFigures* figures) {
   std::vector<RoundThread> parts;
   for (uint64_t i = 0; i < options.threads; ++i)
@@ -152,7 +152,7 @@ void AddRounds(const std::vector<RoundResult>& rounds, TimedFigures* figures) {
 }  // namespace
 
 absl::StatusOr<std::vector<TimedFigures>> RunRounds(
-    const std::vector<std::unique_ptr<ComparedDesign>>& designs, const CompareWorkload& workload,
+    const std::vector<std::unique_ptr<ComparedDesign>>& designs, const LogicalWorkload& workload,
     const CompareOptions& options, CacheState cache, const CompareProgress& progress) {
   std::vector<TimedFigures> figures(designs.size());
   for (TimedFigures& each : figures) each.queries.resize(workload.queries.size());
@@ -172,7 +172,7 @@ absl::StatusOr<std::vector<TimedFigures>> RunRounds(
   return figures;
 }
 
-absl::Status FailedOperation(const ComparedDesign& design, const CompareQuery& query,
+absl::Status FailedOperation(const ComparedDesign& design, const LogicalQuery& query,
                              const absl::Status& status) {
   return Within(fmt::format("{}, query {}", design.name(), EscapedKey(query.name)), status);
 }

@@ -41,11 +41,11 @@ struct TimedFigures {
 // Errors: the first error of an operation, with the design and the query; those of opening a
 // database; ResourceExhausted if a thread could not be started.
 absl::StatusOr<std::vector<TimedFigures>> RunRounds(
-    const std::vector<std::unique_ptr<ComparedDesign>>& designs, const CompareWorkload& workload,
+    const std::vector<std::unique_ptr<ComparedDesign>>& designs, const LogicalWorkload& workload,
     const CompareOptions& options, CacheState cache, const CompareProgress& progress);
 
 // Returns the error of an operation with its design and query.
-absl::Status FailedOperation(const ComparedDesign& design, const CompareQuery& query,
+absl::Status FailedOperation(const ComparedDesign& design, const LogicalQuery& query,
                              const absl::Status& status);
 
 }  // namespace stele::cli

@@ -43,7 +43,7 @@ struct Answer {
 // Runs all operations once, and writes them to a trace.
 class CountingRun {
  public:
-  CountingRun(const ComparedDesign& design, const CompareWorkload& workload,
+  CountingRun(const ComparedDesign& design, const LogicalWorkload& workload,
               bool counts_scanned_rows, const CompareProgress& progress)
       : design_(design),
         workload_(workload),
@@ -62,7 +62,7 @@ class CountingRun {
     const size_t count = workload_.operations.size();
     int64_t micros = 0;
     for (size_t i = 0; i < count; ++i) {
-      const CompareOperation& operation = workload_.operations[i];
+      const LogicalOperation& operation = workload_.operations[i];
       // A trace is in the order of time.
       micros = workload_.has_times ? std::max(micros, operation.micros)
                                    : static_cast<int64_t>(i) * kMicrosPerOperation;
@@ -83,9 +83,10 @@ class CountingRun {
   std::vector<Answer> TakeAnswers() { return std::move(answers_); }
 
  private:
-  absl::StatusOr<OperationResult> RunOne(const CompareOperation& operation, int64_t micros,
+  absl::StatusOr<OperationResult> RunOne(const LogicalOperation& operation, int64_t micros,
                                          std::ofstream* trace) const {
-    STELE_ASSIGN_OR_RETURN(const PreparedOperation prepared, design_.Prepare(operation));
+    STELE_ASSIGN_OR_RETURN(const internal::lab::PreparedOperation prepared,
+                           design_.Prepare(operation));
     OperationResult result;
     STELE_RETURN_IF_ERROR(design_.Run(operation, prepared, &result));
     if (counts_scanned_rows_) STELE_RETURN_IF_ERROR(design_.CountScannedRows(prepared, &result));
@@ -94,7 +95,7 @@ class CountingRun {
   }
 
   const ComparedDesign& design_;
-  const CompareWorkload& workload_;
+  const LogicalWorkload& workload_;
   const bool counts_scanned_rows_;
   const CompareProgress& progress_;
   std::vector<Answer> answers_;
@@ -102,7 +103,7 @@ class CountingRun {
 
 // Returns the step of the heat map of a page, if there is a page. 0: as the times require.
 std::optional<std::chrono::microseconds> PageStep(const CompareOptions& options,
-                                                  const CompareWorkload& workload) {
+                                                  const LogicalWorkload& workload) {
   constexpr size_t kStepsMax = 100;
   if (!options.writes_page()) return std::nullopt;
   if (workload.has_times) return std::chrono::microseconds(0);
@@ -145,12 +146,12 @@ absl::Status AddLoadAndFindings(const ComparedDesign& design, const std::string&
 }
 
 // Runs all operations once after a start with a cold cache, and counts what they read from files.
-absl::Status CountColdReads(ComparedDesign& design, const CompareWorkload& workload,
+absl::Status CountColdReads(ComparedDesign& design, const LogicalWorkload& workload,
                             const CompareProgress& progress, DesignResult* result) {
   STELE_RETURN_IF_ERROR(design.ReopenCold());
   const size_t count = workload.operations.size();
   for (size_t i = 0; i < count; ++i) {
-    const CompareOperation& operation = workload.operations[i];
+    const LogicalOperation& operation = workload.operations[i];
     const auto prepared = design.Prepare(operation);
     OperationResult counted;
     const absl::Status status =
@@ -163,7 +164,7 @@ absl::Status CountColdReads(ComparedDesign& design, const CompareWorkload& workl
 }
 
 // Rows of scans have the mean size of a row, and writes that of a record.
-LoadCounts LoadCountsOf(const DesignResult& design, const CompareWorkload& workload) {
+LoadCounts LoadCountsOf(const DesignResult& design, const LogicalWorkload& workload) {
   const TableFigures& figures = design.table_figures;
   const double row_bytes = static_cast<double>(figures.logical_bytes()) /
                            static_cast<double>(std::max<uint64_t>(figures.rows, 1));
@@ -184,7 +185,7 @@ LoadCounts LoadCountsOf(const DesignResult& design, const CompareWorkload& workl
   return counts;
 }
 
-void AddEstimates(const CompareWorkload& workload, const EstimateSettings& settings,
+void AddEstimates(const LogicalWorkload& workload, const EstimateSettings& settings,
                   CompareResult* result) {
   result->estimate_rate =
       settings.rate.value_or(workload.recorded_rate.value_or(kEstimateRateDefault));
@@ -192,11 +193,11 @@ void AddEstimates(const CompareWorkload& workload, const EstimateSettings& setti
     design.estimate = EstimateOf(settings, result->estimate_rate, LoadCountsOf(design, workload));
 }
 
-void CompareAnswers(const CompareWorkload& workload,
+void CompareAnswers(const LogicalWorkload& workload,
                     const std::vector<std::vector<Answer>>& answers, CompareResult* result) {
   result->different_answers.resize(workload.queries.size());
   for (size_t i = 0; i < workload.operations.size(); ++i) {
-    const CompareOperation& operation = workload.operations[i];
+    const LogicalOperation& operation = workload.operations[i];
     const bool is_declared = std::all_of(
         result->designs.begin(), result->designs.end(),
         [&](const auto& design) { return design.queries[operation.query].declares_answer; });
@@ -225,7 +226,7 @@ void CompareAnswers(const CompareWorkload& workload,
 
 }  // namespace
 
-absl::StatusOr<CompareResult> Compare(const Designs& designs, const CompareWorkload& workload,
+absl::StatusOr<CompareResult> Compare(const Designs& designs, const LogicalWorkload& workload,
                                       const CompareOptions& options, const std::string& directory,
                                       const CompareProgress& progress) {
   CompareResult result;

@@ -66,7 +66,7 @@ struct CompareResult {
 // Errors: the first error of an operation, with the design and the query; those of RunRounds, the
 // advisor and the heat map.
 absl::StatusOr<CompareResult> Compare(const std::vector<std::unique_ptr<ComparedDesign>>& designs,
-                                      const CompareWorkload& workload,
+                                      const LogicalWorkload& workload,
                                       const CompareOptions& options, const std::string& directory,
                                       const CompareProgress& progress);
 

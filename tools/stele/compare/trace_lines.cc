@@ -74,7 +74,7 @@ std::pair<std::string, std::string> BoundsOf(const RowRange& range) {
   return {std::move(start), std::move(end)};
 }
 
-std::string TraceLines(const std::string& table, const PreparedOperation& operation,
+std::string TraceLines(const std::string& table, const internal::lab::PreparedOperation& operation,
                        const OperationResult& result, int64_t micros) {
   const auto head = [&] { return Json{{"t", micros}, {"op", "set"}, {"table", table}}; };
   std::string lines;

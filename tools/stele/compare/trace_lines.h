@@ -17,7 +17,7 @@ std::pair<std::string, std::string> BoundsOf(const RowRange& range);
 
 // One line per request, which began at `micros`. A query that fans out has the numbers of all its
 // requests in its first line.
-std::string TraceLines(const std::string& table, const PreparedOperation& operation,
+std::string TraceLines(const std::string& table, const internal::lab::PreparedOperation& operation,
                        const OperationResult& result, int64_t micros);
 
 }  // namespace stele::cli

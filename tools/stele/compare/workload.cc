@@ -1,7 +1,6 @@
 #include "compare/workload.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "base/status.h"
@@ -75,23 +74,19 @@ absl::StatusOr<std::string> TableOf(const lab::Design& design, const std::string
                       : fmt::format("these queries of the first design are missing: {}", missing));
 }
 
-std::string FileStem(const std::string& path) {
-  return EscapedKey(std::filesystem::path(path).stem().string());
-}
-
 // Draws queries by their weights, and records by the distribution.
 class OperationDraw {
  public:
-  OperationDraw(const CompareOptions& options, const std::vector<CompareQuery>& queries,
+  OperationDraw(const CompareOptions& options, const std::vector<LogicalQuery>& queries,
                 std::vector<int64_t> weights)
       : random_(options.seed), weights_(std::move(weights)) {
     for (const int64_t weight : weights_) sum_ += static_cast<uint64_t>(weight);
-    for (const CompareQuery& query : queries)
+    for (const LogicalQuery& query : queries)
       choosers_.emplace_back(options.distribution, query.records.size(), 0);
-    for (const CompareQuery& query : queries) sizes_.push_back(query.records.size());
+    for (const LogicalQuery& query : queries) sizes_.push_back(query.records.size());
   }
 
-  CompareOperation Next() {
+  LogicalOperation Next() {
     uint64_t at = random_.Below(sum_);
     uint32_t query = 0;
     while (at >= static_cast<uint64_t>(weights_[query]))
@@ -109,7 +104,7 @@ class OperationDraw {
 };
 
 // The first design decides which queries run.
-void AddNotes(const std::vector<DesignTableChoice>& designs, CompareWorkload* workload) {
+void AddNotes(const std::vector<DesignTableChoice>& designs, LogicalWorkload* workload) {
   for (size_t i = 1; i < designs.size(); ++i) {
     for (const std::string& query : designs[i].design.queries(designs[i].table)) {
       if (HasQueries(designs[0].design, designs[0].table, {query})) continue;
@@ -125,7 +120,7 @@ absl::StatusOr<std::vector<DesignTableChoice>> LoadDesigns(const CompareOptions&
   std::vector<DesignTableChoice> designs;
   std::vector<std::string> queries;  // of the first design's table
   for (const std::string& path : options.design_paths) {
-    const std::string stem = FileStem(path);
+    const std::string stem = internal::lab::DesignName(path);
     if (stem.starts_with('.') || stem.size() > kNameBytesMax)
       return UsageError(fmt::format(
           "the design file {} names a database: its name must not begin with a point, and have at "
@@ -135,28 +130,12 @@ absl::StatusOr<std::vector<DesignTableChoice>> LoadDesigns(const CompareOptions&
     STELE_ASSIGN_OR_RETURN(std::string table, TableOf(design, options.table, queries));
     if (designs.empty()) queries = design.queries(table);
     for (const DesignTableChoice& other : designs) {
-      if (other.name == FileStem(path))
+      if (other.name == internal::lab::DesignName(path))
         return UsageError(fmt::format("two designs are named {}: rename a file", other.name));
     }
-    designs.push_back({std::move(design), FileStem(path), std::move(table)});
+    designs.push_back({std::move(design), internal::lab::DesignName(path), std::move(table)});
   }
   return designs;
-}
-
-absl::StatusOr<std::string> WrittenInputOf(const std::vector<DesignTableChoice>& designs,
-                                           const std::string& query) {
-  std::string first;
-  for (const DesignTableChoice& choice : designs) {
-    STELE_ASSIGN_OR_RETURN(const std::string input,
-                           choice.design.WrittenInput(choice.table, query));
-    if (&choice == &designs[0]) first = input;
-    if (input == first) continue;
-    return internal::InvalidArgument(
-        "the query {} {} in {} and {} in {}: it must be the same operation", EscapedKey(query),
-        first.empty() ? "reads" : "writes " + first, designs[0].name,
-        input.empty() ? "reads" : "writes " + input, choice.name);
-  }
-  return first;
 }
 
 absl::StatusOr<uint64_t> DatabaseBytes(const std::vector<DesignTableChoice>& designs,
@@ -183,10 +162,10 @@ absl::StatusOr<uint64_t> DatabaseBytes(const std::vector<DesignTableChoice>& des
   return sum;
 }
 
-absl::StatusOr<CompareWorkload> MakeWorkload(const std::vector<DesignTableChoice>& designs,
+absl::StatusOr<LogicalWorkload> MakeWorkload(const std::vector<DesignTableChoice>& designs,
                                              const CompareOptions& options,
                                              const CompareProgress& progress) {
-  CompareWorkload workload;
+  LogicalWorkload workload;
   std::vector<int64_t> weights;
   const DesignTableChoice& first = designs[0];
   lab::QueryRecordsOptions reading{.inputs = options.inputs,
@@ -196,7 +175,7 @@ absl::StatusOr<CompareWorkload> MakeWorkload(const std::vector<DesignTableChoice
     reading.others.emplace_back(designs[i].design, designs[i].table);
   reading.progress = progress;
   for (const std::string& name : first.design.queries(first.table)) {
-    CompareQuery query{.name = name};
+    LogicalQuery query{.name = name};
     STELE_ASSIGN_OR_RETURN(query.input, WrittenInputOf(designs, name));
     STELE_ASSIGN_OR_RETURN(const QueryInputs inputs,
                            QueryInputs::Find(first.design, first.table, name));

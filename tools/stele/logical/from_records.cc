@@ -8,7 +8,6 @@
 
 #include "base/status.h"
 #include "command.h"
-#include "compare/logical_trace.h"
 #include "compare/workload.h"
 #include "flags.h"
 #include "io/output_file.h"
@@ -17,6 +16,7 @@
 #include "lab/load/query_inputs.h"
 #include "lab/records/record_input.h"
 #include "lab/values/time_text.h"
+#include "lab/workload/logical_trace.h"
 #include "listing.h"
 #include "logical/time_order.h"
 #include "progress.h"
@@ -129,10 +129,11 @@ class RecordOperations {
     if (!IsRow(reader.fields())) return absl::OkStatus();
     STELE_ASSIGN_OR_RETURN(const int64_t micros, TimeOf(reader.fields(), options_.time_field));
     STELE_ASSIGN_OR_RETURN(const lab::Design::Record record, FieldsOf(reader));
-    std::string line = LogicalLine(options_.query, !written_input_.empty(), record, micros);
-    if (line.size() > kLogicalLineBytesMax)
+    std::string line =
+        internal::lab::LogicalLine(options_.query, !written_input_.empty(), record, micros);
+    if (line.size() > internal::lab::kLogicalLineBytesMax)
       return internal::InvalidArgument("the operation has more than {} bytes",
-                                       kLogicalLineBytesMax);
+                                       internal::lab::kLogicalLineBytesMax);
     return order_.Add(micros, std::move(line));
   }
 

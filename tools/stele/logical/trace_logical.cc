@@ -7,12 +7,12 @@
 
 #include "base/status.h"
 #include "command.h"
-#include "compare/logical_trace.h"
 #include "compare/workload.h"
 #include "flags.h"
 #include "io/output_file.h"
 #include "lab/design/map_fields.h"
 #include "lab/trace/trace_reader.h"
+#include "lab/workload/logical_trace.h"
 #include "listing.h"
 #include "logical/query_match.h"
 #include "logical/written_records.h"
@@ -84,10 +84,11 @@ class LogicalConverter {
     QueryMatch match = Match(operation);
     if (!match.reason.empty()) return LeaveOut(match.reason);
     if (match.continues) return;
-    const std::string line = LogicalLine(match.query->name, !match.query->read.has_value(),
-                                         match.fields, operation.micros);
-    if (line.size() > kLogicalLineBytesMax)
-      return LeaveOut(fmt::format("its fields have more than {} bytes", kLogicalLineBytesMax));
+    const std::string line = internal::lab::LogicalLine(
+        match.query->name, !match.query->read.has_value(), match.fields, operation.micros);
+    if (line.size() > internal::lab::kLogicalLineBytesMax)
+      return LeaveOut(
+          fmt::format("its fields have more than {} bytes", internal::lab::kLogicalLineBytesMax));
     session_->Print(line);
   }
 

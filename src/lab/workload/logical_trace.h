@@ -1,4 +1,4 @@
-// tools/stele/compare/logical_trace.h: operations as queries and records, without row keys: a
+// workload/logical_trace.h: operations as queries and records, without row keys: a
 // workload that runs on any design with these queries.
 //
 // Format:    JSON lines: {"t":MICROS,"query":NAME,"params":{FIELD:TEXT}}. A write has "record"
@@ -14,21 +14,21 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "compare/workload.h"
+#include "lab/workload/logical_workload.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 
 // Returns the line of an operation that begins at `micros`. A query that `writes` has a record.
 // `query` and the names of the fields must be UTF-8.
-std::string LogicalLine(std::string_view query, bool writes, const lab::Design::Record& fields,
-                        int64_t micros);
+std::string LogicalLine(std::string_view query, bool writes,
+                        const stele::lab::Design::Record& fields, int64_t micros);
 // A line of more than so many bytes is an error for ReadLogicalTrace().
 inline constexpr size_t kLogicalLineBytesMax = size_t{64} << 20;
 
 // Reads a workload of these designs. It may be compressed with gzip or zstd.
 // Errors: InvalidArgument, with the line, for a query that the first design lacks, a record that a
 // design cannot use, and more than 10,000,000 operations or 1 GiB of records; those of the file.
-absl::StatusOr<CompareWorkload> ReadLogicalTrace(const std::string& path,
+absl::StatusOr<LogicalWorkload> ReadLogicalTrace(const std::string& path,
                                                  const std::vector<DesignTableChoice>& designs);
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

@@ -1,16 +1,19 @@
-// tools/stele/replay/report.h: the output of `stele replay`.
+// replay/report_table.h: the figures of a replay as texts, for a terminal and a page.
 //
 // Units:     latencies in microseconds with one decimal digit, MB of 1,000,000 value bytes.
+// Threads:   a pure function.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "replay/options.h"
-#include "replay/runner.h"
+#include "stele/lab/replay.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
+
+// The line of the sum of all kinds.
+inline constexpr std::string_view kAllOperations = "all";
 
 struct ReplayColumn {
   std::string_view name;
@@ -27,17 +30,12 @@ struct ReplayLine {
 };
 
 // The report for people. Bytes of the user that are not printable are escaped.
-struct ReplayReport {
+struct ReplayTable {
   std::string head;               // whole lines: the settings
   std::vector<ReplayLine> lines;  // the last one is the sum
   std::string notes;              // whole lines
 };
 
-ReplayReport MakeReplayReport(const ReplayOptions& options, const ReplayResult& result,
-                              const std::string& location);
-std::string ReplayText(const ReplayReport& report);
-// A line with the settings, one line per kind of operation, and one for all of them.
-std::string ReplayJson(const ReplayOptions& options, const ReplayResult& result,
-                       const std::string& location);
+ReplayTable MakeReplayTable(const stele::lab::ReplayReport& report);
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

@@ -1,4 +1,4 @@
-// tools/stele/compare/prepared_operation.h: the requests of an operation of a logical trace on one
+// workload/prepared_operation.h: the requests of an operation of a logical trace on one
 // design.
 //
 // Threads:   Plain values.
@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "compare/workload.h"
+#include "lab/workload/logical_workload.h"
 #include "stele/lab/design.h"
 #include "stele/stele.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 
 // Reads, or a write.
 struct PreparedOperation {
-  std::vector<lab::ReadRequest> reads;
+  std::vector<stele::lab::ReadRequest> reads;
   std::optional<RowMutation> write;
   size_t write_bytes = 0;  // of the names and values of the record that is written
 };
@@ -25,8 +25,8 @@ struct PreparedOperation {
 // Builds the requests of an operation. `time` is the timestamp of cells for which the design has
 // none. Errors: those of Design::Read and Design::Map.
 absl::StatusOr<PreparedOperation> PrepareOperation(const DesignTableChoice& choice,
-                                                   const CompareQuery& query,
-                                                   const lab::Design::Record& record,
+                                                   const LogicalQuery& query,
+                                                   const stele::lab::Design::Record& record,
                                                    Timestamp time);
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

@@ -1,14 +1,14 @@
-#include "bench/figures.h"
+#include "lab/figures/figures.h"
 
 #include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <cmath>
-#include <thread>
 
 #include "fmt/format.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
 
 constexpr double kNanosInMicro = 1000;
@@ -38,7 +38,7 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-nlohmann::ordered_json HistogramJson(const lab::LatencyHistogram& histogram) {
+nlohmann::ordered_json HistogramJson(const stele::lab::LatencyHistogram& histogram) {
   return {{"count", histogram.count()},
           {"min", Micros(histogram.Min())},
           {"max", Micros(histogram.Max())},
@@ -53,9 +53,9 @@ nlohmann::ordered_json HistogramJson(const lab::LatencyHistogram& histogram) {
           {"histogram", histogram.Encoded()}};
 }
 
-nlohmann::ordered_json PointsJson(const lab::LatencyHistogram& histogram) {
+nlohmann::ordered_json PointsJson(const stele::lab::LatencyHistogram& histogram) {
   nlohmann::ordered_json points = nlohmann::ordered_json::array();
-  for (const lab::PercentilePoint& point : histogram.PercentilePoints())
+  for (const stele::lab::PercentilePoint& point : histogram.PercentilePoints())
     points.push_back({point.percentile, Micros(point.nanos)});
   return points;
 }
@@ -63,8 +63,8 @@ nlohmann::ordered_json PointsJson(const lab::LatencyHistogram& histogram) {
 std::string Machine() {
   utsname name{};
   ::uname(&name);
-  return fmt::format("{} threads, {} {} {}", std::thread::hardware_concurrency(), name.sysname,
+  return fmt::format("{} threads, {} {} {}", ::sysconf(_SC_NPROCESSORS_ONLN), name.sysname,
                      name.release, name.machine);
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

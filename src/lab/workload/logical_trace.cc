@@ -1,4 +1,4 @@
-#include "compare/logical_trace.h"
+#include "lab/workload/logical_trace.h"
 
 #include <algorithm>
 #include <map>
@@ -6,46 +6,45 @@
 #include <utility>
 
 #include "base/status.h"
+#include "keys/utf8.h"
 #include "lab/design/map_fields.h"
 #include "lab/input/input_file.h"
 #include "lab/input/line_reader.h"
 #include "lab/load/query_inputs.h"
 #include "lab/values/base64.h"
-#include "row_text.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using internal::lab::QueryInputs;
 
 constexpr size_t kTraceOperationsMax = 10'000'000;
-constexpr size_t kRecordBytesMax = size_t{1} << 30;
+constexpr size_t kLogicalRecordBytesMax = size_t{1} << 30;
 constexpr int64_t kMicrosMax = INT64_MAX / 4;
-constexpr size_t kFieldBytes = 128;  // of a field, without its text
+constexpr size_t kLogicalFieldBytes = 128;  // of a field, without its text
 
 // Reads the lines of a logical trace.
 class LogicalTraceReader {
  public:
   explicit LogicalTraceReader(const std::vector<DesignTableChoice>& designs) : designs_(designs) {}
 
-  absl::StatusOr<CompareWorkload> Read(const std::string& path) {
+  absl::StatusOr<LogicalWorkload> Read(const std::string& path) {
     STELE_RETURN_IF_ERROR(FindQueries());
-    STELE_ASSIGN_OR_RETURN(auto file, internal::lab::InputFile::Open(path, false));
-    internal::lab::LineReader lines(std::move(file), kLogicalLineBytesMax, 0);
-    internal::lab::InputLine line;
+    STELE_ASSIGN_OR_RETURN(auto file, InputFile::Open(path, false));
+    LineReader lines(std::move(file), kLogicalLineBytesMax, 0);
+    InputLine line;
     while (true) {
       STELE_ASSIGN_OR_RETURN(const bool any, lines.Next(&line));
       if (!any) break;
       const absl::Status added =
           line.is_too_long
-              ? internal::InvalidArgument("the line has more than {} bytes", kLogicalLineBytesMax)
+              ? InvalidArgument("the line has more than {} bytes", kLogicalLineBytesMax)
               : AddLine(line.text);
       if (!added.ok())
-        return Within(fmt::format("{}:{}", internal::Printable(path), line.number), added);
+        return WithContext(added, fmt::format("{}:{}", Printable(path), line.number));
     }
     if (workload_.operations.empty())
-      return internal::InvalidArgument("{} has no operation", internal::Printable(path));
+      return InvalidArgument("{} has no operation", Printable(path));
     workload_.has_times = has_all_times_;
     if (has_all_times_ && last_micros_ > 0)
       workload_.recorded_rate = static_cast<double>(workload_.operations.size() - 1) * 1e6 /
@@ -74,29 +73,30 @@ class LogicalTraceReader {
 
   absl::Status AddLine(std::string_view text) {
     const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (!line.is_object()) return internal::InvalidArgument("not a JSON object");
+    if (!line.is_object()) return InvalidArgument("not a JSON object");
     const auto name = line.find("query");
     if (name == line.end() || !name->is_string())
-      return internal::InvalidArgument("the line has no \"query\"");
+      return InvalidArgument("the line has no \"query\"");
     const auto place = places_.find(name->get_ref<const std::string&>());
     if (place == places_.end()) {
-      return internal::InvalidArgument("the first design has no query \"{}\"",
-                                       internal::Printable(name->get_ref<const std::string&>()));
+      return InvalidArgument("the first design has no query \"{}\"",
+                             Printable(name->get_ref<const std::string&>()));
     }
-    CompareQuery& query = workload_.queries[place->second];
+    LogicalQuery& query = workload_.queries[place->second];
     const std::string member = query.input.empty() ? "params" : "record";
-    lab::Design::Record record;
+    stele::lab::Design::Record record;
     STELE_RETURN_IF_ERROR(AddFields(line, member, /*is_base64=*/false, &record));
     STELE_RETURN_IF_ERROR(AddFields(line, member + "_base64", /*is_base64=*/true, &record));
-    const internal::lab::MapFields fields(record);
+    const MapFields fields(record);
     for (size_t i = 0; i < designs_.size(); ++i) {
       const absl::Status usable = uses_[place->second][i].Check(fields, fields);
-      if (!usable.ok()) return Within(designs_[i].name, usable);
+      if (!usable.ok()) return WithContext(usable, designs_[i].name);
     }
-    for (const auto& [field, value] : record) bytes_ += kFieldBytes + field.size() + value.size();
-    if (bytes_ > kRecordBytesMax || workload_.operations.size() >= kTraceOperationsMax)
-      return internal::InvalidArgument("more than {} operations or {} bytes", kTraceOperationsMax,
-                                       kRecordBytesMax);
+    for (const auto& [field, value] : record)
+      bytes_ += kLogicalFieldBytes + field.size() + value.size();
+    if (bytes_ > kLogicalRecordBytesMax || workload_.operations.size() >= kTraceOperationsMax)
+      return InvalidArgument("more than {} operations or {} bytes", kTraceOperationsMax,
+                             kLogicalRecordBytesMax);
     workload_.operations.push_back({.query = static_cast<uint32_t>(place->second),
                                     .record = static_cast<uint32_t>(query.records.size()),
                                     .micros = TimeOf(line)});
@@ -122,18 +122,17 @@ class LogicalTraceReader {
   }
 
   static absl::Status AddFields(const Json& line, const std::string& member, bool is_base64,
-                                lab::Design::Record* record) {
+                                stele::lab::Design::Record* record) {
     const auto fields = line.find(member);
     if (fields == line.end()) return absl::OkStatus();
-    if (!fields->is_object()) return internal::InvalidArgument("\"{}\" is not an object", member);
+    if (!fields->is_object()) return InvalidArgument("\"{}\" is not an object", member);
     for (const auto& [field, value] : fields->items()) {
       std::string text;
       const bool is_right =
-          value.is_string() && (!is_base64 || internal::lab::AppendDecodedBase64(
-                                                  value.get_ref<const std::string&>(), &text));
+          value.is_string() &&
+          (!is_base64 || AppendDecodedBase64(value.get_ref<const std::string&>(), &text));
       if (!is_right) {
-        return internal::InvalidArgument("\"{}\": the field \"{}\" is not a text", member,
-                                         internal::Printable(field));
+        return InvalidArgument("\"{}\": the field \"{}\" is not a text", member, Printable(field));
       }
       if (!is_base64) text = value.get<std::string>();
       record->insert_or_assign(field, std::move(text));
@@ -148,22 +147,22 @@ class LogicalTraceReader {
   bool has_all_times_ = true;
   int64_t first_micros_ = 0;
   int64_t last_micros_ = 0;  // after the first line
-  CompareWorkload workload_;
+  LogicalWorkload workload_;
 };
 
 }  // namespace
 
-std::string LogicalLine(std::string_view query, bool writes, const lab::Design::Record& fields,
-                        int64_t micros) {
+std::string LogicalLine(std::string_view query, bool writes,
+                        const stele::lab::Design::Record& fields, int64_t micros) {
   Json texts = Json::object();
   Json bytes = Json::object();
   for (const auto& [field, value] : fields) {
-    if (IsUtf8(value)) {
+    if (!FirstNotUtf8(value).has_value()) {
       texts[field] = value;
       continue;
     }
     std::string base64;
-    internal::lab::AppendBase64(value, &base64);
+    AppendBase64(value, &base64);
     bytes[field] = std::move(base64);
   }
   const std::string member = writes ? "record" : "params";
@@ -172,9 +171,9 @@ std::string LogicalLine(std::string_view query, bool writes, const lab::Design::
   return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-absl::StatusOr<CompareWorkload> ReadLogicalTrace(const std::string& path,
+absl::StatusOr<LogicalWorkload> ReadLogicalTrace(const std::string& path,
                                                  const std::vector<DesignTableChoice>& designs) {
   return LogicalTraceReader(designs).Read(path);
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

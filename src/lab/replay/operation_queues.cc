@@ -1,11 +1,11 @@
-#include "replay/operation_queues.h"
+#include "lab/replay/operation_queues.h"
 
 #include <utility>
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
 
-constexpr size_t kBytesMax = size_t{64} << 20;
+constexpr size_t kQueuedBytesMax = size_t{64} << 20;
 constexpr size_t kTakenMax = 64;
 
 size_t QueuedBytes(const std::vector<std::string>& texts) {
@@ -20,7 +20,7 @@ size_t QueuedBytes(const std::optional<std::string>& text) {
 
 size_t QueuedBytes(const PreparedOperation& prepared) {
   size_t bytes = prepared.write_bytes;
-  for (const lab::ReadRequest& read : prepared.reads) {
+  for (const stele::lab::ReadRequest& read : prepared.reads) {
     bytes += sizeof(read) + QueuedBytes(read.rows.row_keys());
     for (const RowRange& range : read.rows.ranges())
       bytes += sizeof(range) + range.start().size() + range.end().size();
@@ -46,32 +46,43 @@ size_t QueuedBytes(const ReplayOperation& operation) {
 
 void OperationQueues::Push(uint64_t thread, ReplayOperation operation) {
   const size_t bytes = QueuedBytes(operation);
-  std::unique_lock lock(mutex_);
-  ended_.wait(lock, [this] { return bytes_ < kBytesMax; });
+  const MutexLock lock(mutex_);
+  while (bytes_ >= kQueuedBytesMax && !is_cancelled_) ended_.Wait(mutex_);
+  if (is_cancelled_) return;
   Queue& queue = queues_[thread];
   queue.operations.push_back(std::move(operation));
   bytes_ += bytes;
-  if (queue.operations.size() == 1) queue.filled.notify_one();
+  if (queue.operations.size() == 1) queue.filled.Signal();
 }
 
 void OperationQueues::AwaitEmpty() {
-  std::unique_lock lock(mutex_);
-  ended_.wait(lock, [this] { return bytes_ == 0; });
+  const MutexLock lock(mutex_);
+  while (bytes_ > 0 && !is_cancelled_) ended_.Wait(mutex_);
 }
 
 void OperationQueues::Finish() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   is_finished_ = true;
-  for (Queue& queue : queues_) queue.filled.notify_one();
+  for (Queue& queue : queues_) queue.filled.Signal();
+}
+
+void OperationQueues::Cancel() {
+  const MutexLock lock(mutex_);
+  is_cancelled_ = true;
+  for (Queue& queue : queues_) {
+    queue.operations.clear();
+    queue.filled.Signal();
+  }
+  ended_.SignalAll();
 }
 
 bool OperationQueues::Take(uint64_t thread, std::vector<ReplayOperation>* out) {
   out->clear();
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   Queue& queue = queues_[thread];
   bytes_ -= std::exchange(queue.taken_bytes, 0);
-  ended_.notify_one();
-  queue.filled.wait(lock, [&] { return is_finished_ || !queue.operations.empty(); });
+  ended_.Signal();
+  while (queue.operations.empty() && !is_finished_ && !is_cancelled_) queue.filled.Wait(mutex_);
   while (!queue.operations.empty() && out->size() < kTakenMax) {
     queue.taken_bytes += QueuedBytes(queue.operations.front());
     out->push_back(std::move(queue.operations.front()));
@@ -80,4 +91,4 @@ bool OperationQueues::Take(uint64_t thread, std::vector<ReplayOperation>* out) {
   return !out->empty();
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

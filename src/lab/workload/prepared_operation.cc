@@ -1,12 +1,12 @@
-#include "compare/prepared_operation.h"
+#include "lab/workload/prepared_operation.h"
 
 #include "base/status.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 
 absl::StatusOr<PreparedOperation> PrepareOperation(const DesignTableChoice& choice,
-                                                   const CompareQuery& query,
-                                                   const lab::Design::Record& record,
+                                                   const LogicalQuery& query,
+                                                   const stele::lab::Design::Record& record,
                                                    Timestamp time) {
   PreparedOperation prepared;
   if (query.input.empty()) {
@@ -19,4 +19,4 @@ absl::StatusOr<PreparedOperation> PrepareOperation(const DesignTableChoice& choi
   return prepared;
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

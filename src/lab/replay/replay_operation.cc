@@ -1,23 +1,21 @@
-#include "replay/replay_operation.h"
+#include "lab/replay/replay_operation.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "base/status.h"
-#include "bench/calls.h"
-#include "bench/random.h"
-#include "lab/trace/trace_fields.h"
+#include "lab/workload/random.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
 
-using internal::lab::TraceOp;
-using internal::lab::TraceRecord;
+using stele::lab::ReplayWrites;
 
+constexpr std::chrono::seconds kReplayCallDeadline(60);
 constexpr size_t kReplayPoolBytes = size_t{1} << 16;
 // The limits of a table: mutations of a row, and bytes of a value.
-constexpr uint64_t kCellsMax = 100'000;
+constexpr uint64_t kWriteCellsMax = 100'000;
 constexpr uint64_t kWriteBytesMax = uint64_t{100} << 20;
 
 struct ColumnName {
@@ -28,13 +26,12 @@ struct ColumnName {
 absl::StatusOr<ColumnName> ParseColumn(std::string_view text) {
   const size_t colon = text.find(':');
   if (colon == text.npos || colon == 0)
-    return internal::InvalidArgument("the trace's column \"{}\" is not FAMILY:QUALIFIER",
-                                     internal::Printable(text));
+    return InvalidArgument("the trace's column \"{}\" is not FAMILY:QUALIFIER", Printable(text));
   return ColumnName{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
 }
 
 // The filter of a read, and the families that it may return.
-absl::StatusOr<Filter> FilterOf(const TraceRecord& record) {
+absl::StatusOr<Filter> ReadFilterOf(const TraceRecord& record) {
   std::vector<Filter> filters;
   if (record.families.has_value()) {
     std::vector<Filter> families;
@@ -84,6 +81,13 @@ std::string_view FirstKeyOf(const PreparedOperation& prepared) {
   return rows.ranges().empty() ? std::string_view() : std::string_view(rows.ranges()[0].start());
 }
 
+// Adds the cells of a row, or of a piece of one.
+template <typename Cells>
+void Count(const Cells& cells, OperationCounts* counts) {
+  counts->cells += cells.size();
+  for (const auto& cell : cells) counts->value_bytes += cell.value().size();
+}
+
 std::string MakePool(uint64_t seed) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
@@ -95,19 +99,16 @@ std::string MakePool(uint64_t seed) {
 
 }  // namespace
 
-std::string_view NameOf(TraceOp op) { return internal::lab::TraceOpName(op); }
-
 std::string_view FirstKey(const ReplayOperation& operation) {
   return operation.prepared.has_value() ? FirstKeyOf(*operation.prepared)
                                         : FirstKeyOf(operation.record);
 }
 
-std::string_view SkipReason(const TraceRecord& record, ReplayOptions::Writes writes) {
+std::string_view SkipReason(const TraceRecord& record, ReplayWrites writes) {
   if (record.is_read()) return "";
-  if (writes == ReplayOptions::Writes::kSkip) return kSkippedWrites;
+  if (writes == ReplayWrites::kSkip) return kSkippedWrites;
   if (record.op == TraceOp::kDrop)
-    return writes == ReplayOptions::Writes::kApplyDrops ? ""
-                                                        : "drop: only --writes apply-drops runs it";
+    return writes == ReplayWrites::kApplyDrops ? "" : "drop: only --writes apply-drops runs it";
   if (record.op == TraceOp::kRmw && record.increments.empty())
     return "rmw without increments: the trace does not say what it changed";
   if (record.op == TraceOp::kCas && record.columns.empty())
@@ -115,9 +116,18 @@ std::string_view SkipReason(const TraceRecord& record, ReplayOptions::Writes wri
   return "";
 }
 
-OperationReplayer::OperationReplayer(uint64_t seed) : values_(MakePool(seed)) {}
+OperationReplayer::OperationReplayer(uint64_t seed, std::stop_token stop)
+    : values_(MakePool(seed)), stop_(std::move(stop)) {}
 
-absl::Status OperationReplayer::Run(const ReplayOperation& operation, BenchCounts* counts) {
+ReadOptions OperationReplayer::Reading() const {
+  return {.stop = stop_, .deadline = std::chrono::steady_clock::now() + kReplayCallDeadline};
+}
+
+WriteOptions OperationReplayer::Writing() const {
+  return {.stop = stop_, .deadline = std::chrono::steady_clock::now() + kReplayCallDeadline};
+}
+
+absl::Status OperationReplayer::Run(const ReplayOperation& operation, OperationCounts* counts) {
   if (operation.prepared.has_value()) return RunPrepared(operation, counts);
   const Record& record = operation.record;
   Table table = operation.table;
@@ -142,7 +152,8 @@ absl::Status OperationReplayer::Run(const ReplayOperation& operation, BenchCount
   return absl::InternalError("unknown operation");
 }
 
-absl::Status OperationReplayer::RunPrepared(const ReplayOperation& operation, BenchCounts* counts) {
+absl::Status OperationReplayer::RunPrepared(const ReplayOperation& operation,
+                                            OperationCounts* counts) const {
   const PreparedOperation& prepared = *operation.prepared;
   if (prepared.write.has_value()) {
     ++counts->rows;
@@ -155,13 +166,14 @@ absl::Status OperationReplayer::RunPrepared(const ReplayOperation& operation, Be
     Count(row.cells(), counts);
   };
   STELE_ASSIGN_OR_RETURN(const ReadStats stats,
-                         lab::ReadAll(operation.table, prepared.reads, Reading(), visit));
+                         stele::lab::ReadAll(operation.table, prepared.reads, Reading(), visit));
   counts->bytes_read += stats.bytes_read;
   return absl::OkStatus();
 }
 
-absl::Status OperationReplayer::Get(const Record& record, const Table& table, BenchCounts* counts) {
-  STELE_ASSIGN_OR_RETURN(const Filter filter, FilterOf(record));
+absl::Status OperationReplayer::Get(const Record& record, const Table& table,
+                                    OperationCounts* counts) const {
+  STELE_ASSIGN_OR_RETURN(const Filter filter, ReadFilterOf(record));
   STELE_ASSIGN_OR_RETURN(const auto row, table.ReadRow(record.row, filter, Reading()));
   if (!row.has_value()) return absl::OkStatus();
   ++counts->rows;
@@ -170,8 +182,8 @@ absl::Status OperationReplayer::Get(const Record& record, const Table& table, Be
 }
 
 absl::Status OperationReplayer::GetMany(const Record& record, const Table& table,
-                                        BenchCounts* counts) {
-  STELE_ASSIGN_OR_RETURN(const Filter filter, FilterOf(record));
+                                        OperationCounts* counts) const {
+  STELE_ASSIGN_OR_RETURN(const Filter filter, ReadFilterOf(record));
   STELE_ASSIGN_OR_RETURN(const auto rows, table.ReadMany(std::span<const std::string>(record.keys),
                                                          filter, Reading()));
   for (const auto& row : rows) {
@@ -183,8 +195,8 @@ absl::Status OperationReplayer::GetMany(const Record& record, const Table& table
 }
 
 absl::Status OperationReplayer::Scan(const Record& record, const Table& table,
-                                     BenchCounts* counts) {
-  STELE_ASSIGN_OR_RETURN(const Filter filter, FilterOf(record));
+                                     OperationCounts* counts) const {
+  STELE_ASSIGN_OR_RETURN(const Filter filter, ReadFilterOf(record));
   ReadOptions options = Reading();
   options.reverse = record.is_reverse;
   constexpr uint64_t kLimitMax = INT64_MAX;
@@ -199,14 +211,13 @@ absl::Status OperationReplayer::Scan(const Record& record, const Table& table,
 }
 
 absl::StatusOr<RowMutation> OperationReplayer::CellsOf(const ReplayOperation& operation,
-                                                       BenchCounts* counts) const {
+                                                       OperationCounts* counts) const {
   const Record& record = operation.record;
   const uint64_t cells = record.cells.value_or(std::max<size_t>(1, record.columns.size()));
   const uint64_t bytes = record.bytes.value_or(0);
-  if (cells > kCellsMax || bytes > kWriteBytesMax)
-    return internal::InvalidArgument(
-        "the trace's write has {} cells and {} bytes, at most {} and {}", cells, bytes, kCellsMax,
-        kWriteBytesMax);
+  if (cells > kWriteCellsMax || bytes > kWriteBytesMax)
+    return InvalidArgument("the trace's write has {} cells and {} bytes, at most {} and {}", cells,
+                           bytes, kWriteCellsMax, kWriteBytesMax);
   RowMutation mutation(record.row);
   uint64_t name_bytes = record.row.size();
   std::vector<ColumnName> columns;
@@ -239,7 +250,7 @@ absl::StatusOr<RowMutation> OperationReplayer::CellsOf(const ReplayOperation& op
   return mutation;
 }
 
-absl::Status OperationReplayer::Set(const ReplayOperation& operation, BenchCounts* counts) {
+absl::Status OperationReplayer::Set(const ReplayOperation& operation, OperationCounts* counts) {
   STELE_ASSIGN_OR_RETURN(RowMutation mutation, CellsOf(operation, counts));
   Table table = operation.table;
   return table.Apply(std::move(mutation), Writing());
@@ -247,8 +258,8 @@ absl::Status OperationReplayer::Set(const ReplayOperation& operation, BenchCount
 
 // Which branch was taken is not in the trace: both write the recorded columns.
 absl::Status OperationReplayer::CheckAndMutate(const ReplayOperation& operation,
-                                               BenchCounts* counts) {
-  STELE_ASSIGN_OR_RETURN(const Filter predicate, FilterOf(operation.record));
+                                               OperationCounts* counts) {
+  STELE_ASSIGN_OR_RETURN(const Filter predicate, ReadFilterOf(operation.record));
   STELE_ASSIGN_OR_RETURN(const RowMutation mutation, CellsOf(operation, counts));
   Table table = operation.table;
   return table.CheckAndMutateRow(mutation.row_key(), predicate, mutation, mutation, Writing())
@@ -256,7 +267,8 @@ absl::Status OperationReplayer::CheckAndMutate(const ReplayOperation& operation,
 }
 
 // Without columns, the row is deleted.
-absl::Status OperationReplayer::Delete(const ReplayOperation& operation, BenchCounts* counts) {
+absl::Status OperationReplayer::Delete(const ReplayOperation& operation,
+                                       OperationCounts* counts) const {
   RowMutation mutation(operation.record.row);
   for (const std::string& text : operation.record.columns) {
     STELE_ASSIGN_OR_RETURN(const ColumnName column, ParseColumn(text));
@@ -271,12 +283,13 @@ absl::Status OperationReplayer::Delete(const ReplayOperation& operation, BenchCo
 // Other members than start and end could mean that less is deleted: nothing is, then.
 absl::Status OperationReplayer::Drop(const Record& record, Table table) {
   if (record.has_ranges || !record.keys.empty() || !record.row.empty())
-    return internal::InvalidArgument(
+    return InvalidArgument(
         "a drop with row, keys or ranges; a trace describes its rows with start and end");
   return table.DropRowRange(RangeOf(record.start, record.end));
 }
 
-absl::Status OperationReplayer::Increment(const ReplayOperation& operation, BenchCounts* counts) {
+absl::Status OperationReplayer::Increment(const ReplayOperation& operation,
+                                          OperationCounts* counts) const {
   std::vector<ReadModifyWriteRule> rules;
   for (const std::string& text : operation.record.increments) {
     STELE_ASSIGN_OR_RETURN(ColumnName column, ParseColumn(text));
@@ -290,4 +303,4 @@ absl::Status OperationReplayer::Increment(const ReplayOperation& operation, Benc
   return table.ReadModifyWriteRow(operation.record.row, rules, Writing()).status();
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

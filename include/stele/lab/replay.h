@@ -1,0 +1,169 @@
+// stele/lab/replay.h: runs a trace against a database and measures it. Requires the library
+// stele::lab.
+//
+// stele/stele.h does not include this header. `stele replay` has the same functions.
+// docs/lab/replay.md describes the call for each operation of a trace, and the figures.
+// Threads:   Replay() starts its own threads and returns after they ended. Calls may run together.
+//            The other types are values, and thread-compatible.
+// Memory:    at most 64 MiB of operations that wait, and 80 MiB to read the trace, unless a record
+//            has more. A logical trace is in memory as a whole. Each thread has 0.5 MiB per kind of
+//            operation.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "stele/database.h"
+#include "stele/lab/design.h"
+#include "stele/lab/histogram.h"
+
+namespace stele {
+inline namespace v0 {
+namespace lab {
+
+// When the operations of a replay are due.
+class ReplayRate {
+ public:
+  // A closed loop: the operations of a thread run one after the other.
+  static ReplayRate Max() { return {}; }
+  // An open loop at the recorded times, `speed` times as fast. `speed` is above 0.
+  static ReplayRate Recorded(double speed = 1);
+  // An open loop with this rate. `operations` is above 0.
+  static ReplayRate PerSecond(double operations);
+
+  bool is_open_loop() const { return speed_.has_value() || rate_.has_value(); }
+  // True if the trace must have times.
+  bool needs_times() const { return speed_.has_value(); }
+  // False for a rate that is not a finite number above 0.
+  bool is_valid() const;
+  // Returns when an operation of an open loop is due, after the start: at most 100 years. In a
+  // closed loop 0. `number`: of the operations before it. `micros`: its recorded time after that of
+  // the first one.
+  std::chrono::nanoseconds DueAfter(uint64_t number, int64_t micros) const;
+  // "open loop at the recorded times", "open loop, 500 operations/s", "closed loop".
+  std::string ToText() const;
+
+ private:
+  std::optional<double> speed_;  // the recorded times, so many times as fast
+  std::optional<double> rate_;   // operations per second
+};
+
+enum class ReplayWrites : uint8_t {
+  kApply,       // all but range deletes
+  kSkip,        // none. Then the database may be read-only
+  kApplyDrops,  // also range deletes
+};
+
+struct ReplayOptions {
+  // The design of a logical trace. Not set: the trace is a recorded one.
+  std::optional<Design> design = {};
+  std::string design_table = {};  // its table. "": the only one that has queries
+  // Table names by their name in the trace or the design. Other tables keep their name.
+  std::map<std::string, std::string> tables = {};
+
+  ReplayRate rate = ReplayRate::Recorded();
+  // From 1 to 256. The first row key of an operation decides its thread, so operations on one row
+  // keep their order.
+  uint64_t threads = 8;
+  // The first operations, and those that are due or begin in the first time, run but are not
+  // counted.
+  uint64_t warmup_operations = 0;
+  std::chrono::nanoseconds warmup{0};
+  uint64_t operations_max = 0;  // reads at most this many operations of the trace. 0: all
+  ReplayWrites writes = ReplayWrites::kApply;
+  uint64_t seed = 1;       // of the values that are written; a recorded trace has none
+  bool skips_bad = false;  // leaves out wrong lines of a recorded trace, and counts them
+  // Fills ReplayReport::interval_log. Memory: 261 KiB for each kind of operation and second, on
+  // each thread.
+  bool keeps_intervals = false;
+
+  std::string location = {};  // of the database, for the report; not used otherwise
+  // Ends the replay if a stop is requested, and cancels the calls that run. Default: never.
+  std::stop_token stop = {};
+  // Called on the caller's thread for each operation, after it was given to a thread. `operations`
+  // were read from the trace.
+  std::function<void(uint64_t operations)> progress = {};
+};
+
+// The figures of a replay. Times are nanoseconds. Operations of the warm-up are in no count.
+struct ReplayReport {
+  // The operations of one kind.
+  struct Operations {
+    uint64_t operations = 0;         // those that ended, also with an error
+    uint64_t rows = 0;               // that successful operations returned or wrote
+    uint64_t cells = 0;              // likewise
+    uint64_t value_bytes = 0;        // likewise
+    uint64_t bytes_read = 0;         // from files, by the engine's scans; 0 for a server
+    uint64_t late = 0;               // open loop: began more than 1 ms after they were due
+    LatencyHistogram latencies;      // from the time at which an operation was due
+    LatencyHistogram service_times;  // of the calls alone; the same in a closed loop
+    void Add(const Operations& other);
+  };
+
+  // The settings.
+  std::string location = {}, trace = {};  // as in ReplayOptions; the path of the trace
+  ReplayRate rate = ReplayRate::Recorded();
+  uint64_t threads = 0, seed = 0, warmup_operations = 0;
+  std::chrono::nanoseconds warmup{0};
+  uint64_t sample = 1;  // the trace has 1 in `sample` operations
+
+  // By the word of a recorded trace, such as "scan", or by the query of a logical trace.
+  std::map<std::string, Operations> operations = {};
+  std::chrono::nanoseconds time{0};  // from the first due time to the end of the last operation
+  std::chrono::nanoseconds scheduled{0};  // open loop: from the first due time to the last one
+  std::chrono::nanoseconds lag{0};        // of the thread that was latest at its end
+  double cpu_seconds = 0;                 // of this process, with the warm-up
+  std::map<std::string, uint64_t> errors = {};   // failed operations, by the name of the code
+  std::string first_error = {};                  // the message of one of them; "": none failed
+  std::map<std::string, uint64_t> skipped = {};  // operations that were not replayed, by the reason
+  uint64_t skipped_lines = 0;  // wrong lines, with skips_bad, and damaged blocks of the trace
+  // Why the replay ended early: the error of the trace, or Cancelled for ReplayOptions::stop. All
+  // operations before a wrong line ran.
+  absl::Status end = absl::OkStatus();
+  // HdrHistogram's interval log: one line per second and kind. "" unless keeps_intervals.
+  std::string interval_log = {};
+
+  // Returns the sum of all kinds.
+  Operations Sum() const;
+  // Returns the number of failed operations.
+  uint64_t error_count() const;
+  // True if an open loop ended late: by more than 5 % of its scheduled time and 100 ms.
+  bool fell_behind() const;
+
+  // The report for a terminal: characters that are not visible are escaped.
+  std::string ToText() const;
+  // JSON lines: the settings, one line per kind of operation, and one for all of them. `version` is
+  // that of the caller.
+  std::string ToJson(std::string_view version) const;
+  // One page that needs no other file and no network.
+  std::string ToHtml() const;
+};
+
+// Replays a trace on the tables of `database`. Errors of operations are counted and do not end the
+// replay: see ReplayReport::errors. A call has a deadline of a minute.
+//
+// Errors, before the first operation runs:
+//   InvalidArgument      wrong options; a wrong first line of the trace; any wrong line of a
+//   logical
+//                        trace, or one without times if the rate needs them
+//   NotFound             the trace does not exist; the database lacks the table of the first
+//                        operation, or of the design
+//   ResourceExhausted    a thread could not be started
+//   errors of the file system and of the database
+// Later errors of the trace are in ReplayReport::end. Operations on other tables that the database
+// lacks are skipped and counted.
+[[nodiscard]] absl::StatusOr<ReplayReport> Replay(const Database& database,
+                                                  const std::string& trace_path,
+                                                  const ReplayOptions& options = {});
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

@@ -1,0 +1,38 @@
+// replay/operation_source.h: gives the operations of a trace to a replay.
+//
+// Threads:   confined to one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "lab/replay/replay_operation.h"
+#include "stele/lab/replay.h"
+#include "stele/stele.h"
+
+namespace stele::internal::lab {
+
+// Gives the operations of a trace in the order of time.
+class OperationSource {
+ public:
+  virtual ~OperationSource() = default;
+  // Returns nothing at the end. Operations that are not replayed are counted in `report` and left
+  // out. The names of operations live as long as the source.
+  virtual absl::StatusOr<std::optional<ReplayOperation>> Next(stele::lab::ReplayReport* report) = 0;
+  // The operations of the trace that were read.
+  virtual uint64_t read() const = 0;
+};
+
+// Opens a recorded trace, or with options.design a logical trace. `options` must outlive the
+// source.
+// Errors: those of the trace; NotFound if the database or the design has not the table;
+// InvalidArgument if the design has several tables with queries, or none, and
+// options.design_table is empty.
+absl::StatusOr<std::unique_ptr<OperationSource>> OpenSource(
+    const std::string& trace_path, const stele::lab::ReplayOptions& options,
+    const Database& database);
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,52 @@
+// replay/replay.cc: the call that replays a trace.
+#include "stele/lab/replay.h"
+
+#include "base/status.h"
+#include "lab/replay/operation_source.h"
+#include "lab/replay/runner.h"
+
+namespace stele {
+inline namespace v0 {
+namespace lab {
+namespace {
+
+constexpr uint64_t kReplayThreadsMax = 256;
+
+absl::Status CheckReplayOptions(const ReplayOptions& options) {
+  if (options.threads == 0 || options.threads > kReplayThreadsMax)
+    return internal::InvalidArgument("ReplayOptions::threads is {}, and must be from 1 to {}",
+                                     options.threads, kReplayThreadsMax);
+  if (!options.rate.is_valid())
+    return internal::InvalidArgument("ReplayOptions::rate must be a finite number above 0");
+  if (!options.design.has_value() && !options.design_table.empty())
+    return internal::InvalidArgument(
+        "ReplayOptions::design_table is the table of a design, and there is no design; use tables "
+        "for a recorded trace");
+  if (options.design.has_value() && options.skips_bad)
+    return internal::InvalidArgument(
+        "ReplayOptions::skips_bad is for recorded traces: a logical trace is read as a whole");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ReplayReport> Replay(const Database& database, const std::string& trace_path,
+                                    const ReplayOptions& options) {
+  STELE_RETURN_IF_ERROR(CheckReplayOptions(options));
+  STELE_ASSIGN_OR_RETURN(const auto source,
+                         internal::lab::OpenSource(trace_path, options, database));
+  ReplayReport report;
+  report.location = options.location;
+  report.trace = trace_path;
+  report.rate = options.rate;
+  report.threads = options.threads;
+  report.seed = options.seed;
+  report.warmup_operations = options.warmup_operations;
+  report.warmup = options.warmup;
+  STELE_RETURN_IF_ERROR(internal::lab::RunReplay(options, *source, &report));
+  return report;
+}
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

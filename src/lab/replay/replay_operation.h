@@ -1,0 +1,83 @@
+// replay/replay_operation.h: runs an operation of a trace on a table.
+//
+// A recorded trace has no values: writes get printable values that depend on the seed and the
+// number of the operation alone. The keys, qualifiers and values of a write have as many bytes as
+// recorded, if the keys and qualifiers are not longer.
+//
+// Threads:   ReplayOperation is a value. Each thread has its own OperationReplayer.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "lab/trace/trace_record.h"
+#include "lab/workload/prepared_operation.h"
+#include "stele/lab/replay.h"
+#include "stele/stele.h"
+
+namespace stele::internal::lab {
+
+struct ReplayOperation {
+  std::string_view name;                      // in the report: the word of the trace, or the query
+  TraceRecord record;                         // of a recorded trace
+  std::optional<PreparedOperation> prepared;  // of a logical trace: it runs instead of `record`
+  int64_t micros = 0;                         // after the first operation of the trace
+  Table table;
+  uint64_t number = 0;                             // among the replayed operations, from 0
+  std::chrono::steady_clock::time_point due = {};  // not set in a closed loop
+};
+
+// What an operation returned or wrote.
+struct OperationCounts {
+  uint64_t rows = 0;
+  uint64_t cells = 0;
+  uint64_t value_bytes = 0;
+  uint64_t bytes_read = 0;  // from files, by scans
+};
+
+// The row that an operation begins with: its thread depends on it.
+std::string_view FirstKey(const ReplayOperation& operation);
+
+// Why a write is not replayed with --writes skip, in words for the report.
+inline constexpr std::string_view kSkippedWrites = "writes, by --writes skip";
+// Returns why the operation is not replayed, in words for the report; "" if it is.
+std::string_view SkipReason(const TraceRecord& record, stele::lab::ReplayWrites writes);
+
+class OperationReplayer {
+ public:
+  OperationReplayer(uint64_t seed, std::stop_token stop);
+
+  // Runs the operation with a deadline of a minute, and adds what it returned or wrote to `counts`.
+  // Errors: Cancelled after a stop; those of the operation; InvalidArgument for a filter or columns
+  // that are wrong, a write that no table takes, and a drop with other members than start and end.
+  absl::Status Run(const ReplayOperation& operation, OperationCounts* counts);
+
+ private:
+  using Record = TraceRecord;
+
+  absl::Status RunPrepared(const ReplayOperation& operation, OperationCounts* counts) const;
+  absl::Status Get(const Record& record, const Table& table, OperationCounts* counts) const;
+  absl::Status GetMany(const Record& record, const Table& table, OperationCounts* counts) const;
+  absl::Status Scan(const Record& record, const Table& table, OperationCounts* counts) const;
+  absl::Status Set(const ReplayOperation& operation, OperationCounts* counts);
+  absl::Status CheckAndMutate(const ReplayOperation& operation, OperationCounts* counts);
+  absl::Status Delete(const ReplayOperation& operation, OperationCounts* counts) const;
+  static absl::Status Drop(const Record& record, Table table);
+  absl::Status Increment(const ReplayOperation& operation, OperationCounts* counts) const;
+  absl::StatusOr<RowMutation> CellsOf(const ReplayOperation& operation,
+                                      OperationCounts* counts) const;
+
+  ReadOptions Reading() const;
+  WriteOptions Writing() const;
+
+  const std::string values_;  // the text that values are cut from
+  const std::stop_token stop_;
+};
+
+}  // namespace stele::internal::lab

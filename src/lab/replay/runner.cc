@@ -1,0 +1,251 @@
+#include "lab/replay/runner.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/status.h"
+#include "lab/figures/figures.h"
+#include "lab/measure/interval_log.h"
+#include "lab/replay/operation_queues.h"
+#include "lab/replay/replay_operation.h"
+#include "lab/workload/random.h"
+
+namespace stele::internal::lab {
+namespace {
+
+using stele::lab::ReplayOptions;
+using stele::lab::ReplayReport;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLate(1);
+
+// What one thread measured.
+struct WorkerFigures {
+  std::map<std::string_view, ReplayReport::Operations> operations;  // by ReplayOperation::name
+  std::map<std::string, uint64_t> errors;
+  std::string first_error;
+  IntervalLog intervals;
+  std::chrono::nanoseconds lag{0};  // of the last operation
+  // When the first operation that counts was due.
+  std::optional<SteadyClock::time_point> begin;
+  SteadyClock::time_point end;
+};
+
+// One thread of a replay.
+class ReplayWorker {
+ public:
+  // `start` is set before the first operation is in a queue.
+  ReplayWorker(const ReplayOptions& options, uint64_t number, const SteadyClock::time_point& start,
+               OperationQueues* queues)
+      : options_(options),
+        number_(number),
+        start_(start),
+        queues_(*queues),
+        replayer_(options.seed, options.stop) {}
+  ~ReplayWorker() { Join(); }
+  ReplayWorker(const ReplayWorker&) = delete;
+  ReplayWorker& operator=(const ReplayWorker&) = delete;
+
+  // pthread_create, since std::thread would end the process if the system refuses a thread.
+  absl::Status Start(uint64_t threads) {
+    const auto run = [](void* worker) -> void* {
+      static_cast<ReplayWorker*>(worker)->Run();
+      return nullptr;
+    };
+    const int error = ::pthread_create(&thread_, nullptr, run, this);
+    has_thread_ = error == 0;
+    if (has_thread_) return absl::OkStatus();
+    return ResourceExhausted("thread {} of {} could not be started: {}; use fewer --threads",
+                             number_ + 1, threads, std::generic_category().message(error));
+  }
+  // Waits until the queues are finished or cancelled.
+  void Join() {
+    if (std::exchange(has_thread_, false)) ::pthread_join(thread_, nullptr);
+  }
+  // Begins no other operation.
+  void Stop() ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    is_stopped_ = true;
+    stopped_.Signal();
+  }
+
+  const WorkerFigures& figures() const { return figures_; }
+
+ private:
+  void Run() {
+    std::vector<ReplayOperation> operations;
+    while (queues_.Take(number_, &operations)) {
+      for (const ReplayOperation& operation : operations) {
+        if (!AwaitTurn(operation.due)) return;
+        RunOne(operation);
+      }
+    }
+  }
+
+  // Waits until `due`. Returns false after a stop.
+  bool AwaitTurn(SteadyClock::time_point due) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    while (!is_stopped_) {
+      const std::chrono::nanoseconds left = due - SteadyClock::now();
+      if (left.count() <= 0) return true;
+      stopped_.WaitFor(mutex_, left);
+    }
+    return false;
+  }
+
+  void RunOne(const ReplayOperation& operation) {
+    OperationCounts counts;
+    const SteadyClock::time_point begin = SteadyClock::now();
+    const absl::Status status = replayer_.Run(operation, &counts);
+    const SteadyClock::time_point end = SteadyClock::now();
+    if (status.code() == absl::StatusCode::kCancelled && options_.stop.stop_requested()) return;
+    const SteadyClock::time_point due = options_.rate.is_open_loop() ? operation.due : begin;
+    if (operation.number < options_.warmup_operations || due < start_ + options_.warmup) return;
+    if (!figures_.begin.has_value()) figures_.begin = due;
+    figures_.end = end;
+    figures_.lag = begin - due;
+    if (!status.ok()) {
+      counts = {};
+      AddError(status);
+    }
+    ReplayReport::Operations& sum = figures_.operations[operation.name];
+    ++sum.operations;
+    sum.rows += counts.rows;
+    sum.cells += counts.cells;
+    sum.value_bytes += counts.value_bytes;
+    sum.bytes_read += counts.bytes_read;
+    sum.late += begin - due > kLate ? 1 : 0;
+    sum.latencies.Record(static_cast<uint64_t>((end - due).count()));
+    sum.service_times.Record(static_cast<uint64_t>((end - begin).count()));
+    if (options_.keeps_intervals)
+      figures_.intervals.Record(operation.name, end - start_,
+                                static_cast<uint64_t>((end - due).count()));
+  }
+
+  void AddError(const absl::Status& status) {
+    ++figures_.errors[std::string(ToStd(absl::StatusCodeToString(status.code())))];
+    if (figures_.first_error.empty()) figures_.first_error = ToStd(status.message());
+  }
+
+  const ReplayOptions& options_;
+  const uint64_t number_;
+  const SteadyClock::time_point& start_;
+  OperationQueues& queues_;
+  OperationReplayer replayer_;
+  WorkerFigures figures_;
+  Mutex mutex_;
+  CondVar stopped_;
+  bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  pthread_t thread_ = {};  // this and the next: accessed by the caller's thread only
+  bool has_thread_ = false;
+};
+
+// The threads. They end when the queues are finished, which the destructor does.
+class ReplayWorkers {
+ public:
+  explicit ReplayWorkers(const ReplayOptions& options) : queues_(options.threads) {
+    for (uint64_t number = 0; number < options.threads; ++number)
+      workers_.push_back(std::make_unique<ReplayWorker>(options, number, start_, &queues_));
+  }
+  ~ReplayWorkers() { Join(); }
+  ReplayWorkers(const ReplayWorkers&) = delete;
+  ReplayWorkers& operator=(const ReplayWorkers&) = delete;
+
+  // Starts the threads, and then the clock.
+  absl::Status Start() {
+    for (const auto& worker : workers_) STELE_RETURN_IF_ERROR(worker->Start(workers_.size()));
+    start_ = SteadyClock::now();
+    return absl::OkStatus();
+  }
+
+  // `due`: after the start.
+  void Push(ReplayOperation operation, std::chrono::nanoseconds due) {
+    operation.due = start_ + due;
+    // The rows of a drop may belong to all threads.
+    const bool is_alone = !operation.prepared.has_value() && operation.record.op == TraceOp::kDrop;
+    if (is_alone) queues_.AwaitEmpty();
+    const uint64_t number = Fnv1a(FirstKey(operation)) % workers_.size();
+    queues_.Push(number, std::move(operation));
+    if (is_alone) queues_.AwaitEmpty();
+  }
+
+  // Any thread may call this. No operation begins after it.
+  void Stop() {
+    for (const auto& worker : workers_) worker->Stop();
+    queues_.Cancel();
+  }
+
+  void Join() {
+    queues_.Finish();
+    for (const auto& worker : workers_) worker->Join();
+  }
+
+  const std::vector<std::unique_ptr<ReplayWorker>>& workers() const { return workers_; }
+
+ private:
+  SteadyClock::time_point start_;
+  OperationQueues queues_;
+  std::vector<std::unique_ptr<ReplayWorker>> workers_;
+};
+
+// Adds what the threads measured.
+void AddFigures(const ReplayWorkers& workers, bool keeps_intervals, ReplayReport* report) {
+  std::optional<SteadyClock::time_point> begin;
+  SteadyClock::time_point end;
+  IntervalLog intervals;
+  for (const auto& worker : workers.workers()) {
+    const WorkerFigures& figures = worker->figures();
+    for (const auto& [name, operations] : figures.operations)
+      report->operations[std::string(name)].Add(operations);
+    for (const auto& [code, count] : figures.errors) report->errors[code] += count;
+    if (report->first_error.empty()) report->first_error = figures.first_error;
+    intervals.Add(figures.intervals);
+    report->lag = std::max(report->lag, figures.lag);
+    if (!figures.begin.has_value()) continue;
+    begin = std::min(begin.value_or(*figures.begin), *figures.begin);
+    end = std::max(end, figures.end);
+  }
+  if (begin.has_value()) report->time = end - *begin;
+  if (keeps_intervals) report->interval_log = IntervalLog::Head() + intervals.Lines("");
+}
+
+}  // namespace
+
+absl::Status RunReplay(const ReplayOptions& options, OperationSource& source,
+                       ReplayReport* report) {
+  // The first operation is read before the clock starts.
+  STELE_ASSIGN_OR_RETURN(std::optional<ReplayOperation> next, source.Next(report));
+  ReplayWorkers workers(options);
+  const double cpu_before = CpuSeconds();
+  STELE_RETURN_IF_ERROR(workers.Start());
+  // Destroyed first: its destructor waits for a call that runs.
+  const std::stop_callback on_stop(options.stop, [&workers] { workers.Stop(); });
+  std::optional<std::chrono::nanoseconds> first_due;
+  while (next.has_value() && !options.stop.stop_requested()) {
+    const std::chrono::nanoseconds due = options.rate.DueAfter(next->number, next->micros);
+    const bool is_warmup = next->number < options.warmup_operations ||
+                           (options.rate.is_open_loop() && due < options.warmup);
+    if (!is_warmup && !first_due.has_value()) first_due = due;
+    report->scheduled = std::max(report->scheduled, due - first_due.value_or(due));
+    workers.Push(*std::move(next), due);
+    if (options.progress) options.progress(source.read());
+    auto following = source.Next(report);
+    report->end = following.status();
+    next = following.ok() ? *std::move(following) : std::nullopt;
+  }
+  workers.Join();
+  report->cpu_seconds = CpuSeconds() - cpu_before;
+  AddFigures(workers, options.keeps_intervals, report);
+  if (options.stop.stop_requested() && report->end.ok())
+    report->end = absl::CancelledError("the replay was stopped; other operations did not run");
+  return absl::OkStatus();
+}
+
+}  // namespace stele::internal::lab
