@@ -65,9 +65,9 @@ absl::Status RunAll(Session& session, const BenchOptions& options, const Databas
   for (const Workload* const workload : options.workloads) {
     const BenchOptions own = OptionsOf(options, *workload);
     InsertCounter records(own.operations.rows);  // no query adds one
-    STELE_ASSIGN_OR_RETURN(BenchResult result,
-                           RunWorkload(own, *workload, table,
-                                       workload->query == nullptr ? &inserts : &records));
+    STELE_ASSIGN_OR_RETURN(
+        BenchResult result,
+        RunWorkload(own, *workload, table, workload->query == nullptr ? &inserts : &records));
     session.Print(
         BenchLine(options, session.options().format, result, DiskBytes(session, database)));
     STELE_RETURN_IF_ERROR(WritePercentiles(options, result));

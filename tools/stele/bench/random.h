@@ -72,8 +72,8 @@ class RowChooser {
   // `first` is where kSequential starts. `added_rows` were added to `rows` before.
   RowChooser(const Distribution& distribution, uint64_t rows, uint64_t first,
              uint64_t added_rows = 0);
-  // Returns a number below `rows`, which has all added rows and must not shrink. Only kLatest chooses rows that were
-  // added.
+  // Returns a number below `rows`, which has all added rows and must not shrink. Only kLatest
+  // chooses rows that were added.
   uint64_t Next(BenchRandom* random, uint64_t rows);
 
  private:
