@@ -224,8 +224,8 @@ TEST_F(ImportDynamoDbTest, EveryDirectoryThatAnExportMakesIsDurable) {
   Output(Words(fixture.path()));
   const std::string root = std::filesystem::canonical(Path(".")).string();
   for (const bool is_new : {true, false}) {
-    const std::vector<std::string> synced = PathsSynced(
-        {"--db", database(), "export", "dynamodb", "t", "-o", Path("outer/made/")});
+    const std::vector<std::string> synced =
+        PathsSynced({"--db", database(), "export", "dynamodb", "t", "-o", Path("outer/made/")});
     const auto is_synced = [&](const std::string& path) {
       return std::find(synced.begin(), synced.end(), path) != synced.end();
     };
