@@ -346,16 +346,14 @@ TEST_F(TroubleTest, LinesWithOneRowAreImportedIfNoValueIsLost) {
   // Equal values, other columns, and empty values.
   EXPECT_EQ(Import(",f,f\n,a,b\nr,1,\nr,1,2\nr,,2\n").err, "Done importing 3 rows.\n");
   // Different timestamps.
-  const std::string stamped =
-      WriteFile("stamped.csv", ",f\n,a\ns,1@1000\ns,2@2000\ns,3@1000\n");
+  const std::string stamped = WriteFile("stamped.csv", ",f\n,a\ns,1@1000\ns,2@2000\ns,3@1000\n");
   ExpectError({"import", "t", stamped, "timestamp=value-encoded"}, 1,
               "stamped.csv:5: line 3 has another value for f:\"a\" of the row \"s\" at the same "
               "timestamp");
   // Lines of different batches are not compared: the later one wins.
   EXPECT_EQ(Run({"import", "t", stamped, "timestamp=value-encoded", "batch-size=2"}).err,
             "Done importing 3 rows.\n");
-  EXPECT_EQ(Output({"export", "t", "format=csv", "prefix=s"}),
-            ",f\n,a\ns,2@2000\ns,3@1000\n");
+  EXPECT_EQ(Output({"export", "t", "format=csv", "prefix=s"}), ",f\n,a\ns,2@2000\ns,3@1000\n");
 }
 
 TEST_F(TroubleTest, AFailedCommandKeepsTheOlderOutputFile) {

@@ -216,9 +216,8 @@ class BatchWriter {
     const std::vector<FailedMutation> failed = table_.BulkApply(mutations);
     written_ += mutations.size() - failed.size();
     if (failed.empty()) return absl::OkStatus();
-    return Within(
-        fmt::format("row {}", internal::Printable(mutations[failed[0].index].row_key())),
-        failed[0].status);
+    return Within(fmt::format("row {}", internal::Printable(mutations[failed[0].index].row_key())),
+                  failed[0].status);
   }
 
   uint64_t written() const { return written_; }
@@ -249,9 +248,8 @@ absl::Status Import(Session& session, ImportRequest request) {
   // Opening a pipe may wait, so the database is not locked yet.
   STELE_ASSIGN_OR_RETURN(std::unique_ptr<ImportFile> file, OpenFile(request));
   STELE_ASSIGN_OR_RETURN(Table table, session.OpenTable(Session::Access::kWrite, request.table));
-  RowRules rules{.schema = {},
-                 .aggregate_values = request.aggregate_values,
-                 .batch_rows = request.batch_rows};
+  RowRules rules{
+      .schema = {}, .aggregate_values = request.aggregate_values, .batch_rows = request.batch_rows};
   STELE_ASSIGN_OR_RETURN(rules.schema, table.schema());
   STELE_RETURN_IF_ERROR(ChooseFamily(rules.schema, request.layout));
   STELE_ASSIGN_OR_RETURN(OpenImport import, OpenRows(request, std::move(file)));
