@@ -178,6 +178,19 @@ TEST(BenchOperationsTest, EachWorkloadNamesItsOperation) {
   EXPECT_EQ(std::count(many.begin(), many.end(), ' '), 10) << many;
 }
 
+TEST(BenchOperationsTest, TheNewestRowsAreThoseOfEarlierWorkloads) {
+  const OperationOptions options{.rows = 1000};
+  InsertCounter inserts(options.rows);
+  inserts.Take(500);
+  OperationStream late(options, WorkloadOf("ycsb-d"), 0, &inserts);
+  const OperationOptions all{.rows = 1500};
+  InsertCounter same(all.rows);
+  OperationStream stream(all, WorkloadOf("ycsb-d"), 0, &same);
+  const KeyFormat keys = KeyFormat::Parse("user").value();
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(ToText(late.Next(), keys), ToText(stream.Next(), keys)) << i;
+}
+
 TEST(BenchOperationsTest, SharesAreThoseOfTheWorkload) {
   const OperationOptions options{.rows = 1000};
   for (const auto& [workload, word, share] :

@@ -103,6 +103,18 @@ TEST_F(BenchTest, ATableWhoseRowsChangedIsLoadedAgain) {
   EXPECT_FALSE(RunJson("get", {"--keep"})[0].contains("load")) << "updates write the same cells";
 }
 
+// Regression: each workload began at the first new row, and wrote those of the one before again.
+TEST_F(BenchTest, AWorkloadAddsRowsBehindThoseOfTheOneBefore) {
+  Output(Small("put,bulk,put", {"--keep"}));
+  EXPECT_EQ(Output({"count", "bench"}), std::to_string(300 + 50 + 50 * 100 + 50) + "\n");
+  const CommandResult printed =
+      RunPlain({"bench", "put,get,bulk", "--rows", "1000", "--dry-run", "2"});
+  EXPECT_EQ(printed.exit_status, 0) << printed.err;
+  EXPECT_EQ(printed.out,
+            "insert user000000001000\ninsert user000000001001\nread user000000000702\n"
+            "read user000000000520\nbulk user000000001002 100\nbulk user000000001102 100\n");
+}
+
 TEST_F(BenchTest, ATableOfTheUserIsNeverChanged) {
   Output({"createtable", "bench", "families=f"});
   Output({"set", "bench", "user000000000001", "f:field0=mine@1000"});

@@ -86,9 +86,29 @@ pid_t CommandTest::Spawn(const std::vector<std::string>& args, const std::string
 }
 
 CommandResult CommandTest::RunPlain(const std::vector<std::string>& args) const {
+  return RunWith(args, {});
+}
+
+std::vector<std::string> CommandTest::PathsSynced(const std::vector<std::string>& args) const {
+  const char* const library = std::getenv("SYNC_TRACE_LIBRARY");
+  EXPECT_NE(library, nullptr) << "run this through ctest";
+  const std::string path = Path("sync-trace");
+  const CommandResult result =
+      RunWith(args, {std::string("LD_PRELOAD=") + (library == nullptr ? "" : library),
+                     "STELE_SYNC_TRACE=" + path});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  std::vector<std::string> synced;
+  std::ifstream trace(path);
+  for (std::string line; std::getline(trace, line);)
+    if (line.starts_with("sync ")) synced.push_back(line.substr(5));
+  return synced;
+}
+
+CommandResult CommandTest::RunWith(const std::vector<std::string>& args,
+                                   const std::vector<std::string>& environment) const {
   const std::string out = Path("stdout");
   const std::string err = Path("stderr");
-  const pid_t pid = Spawn(args, out, err);
+  const pid_t pid = Spawn(args, out, err, environment);
   if (pid == 0) return {};
   int how = 0;
   waitpid(pid, &how, 0);

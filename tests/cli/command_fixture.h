@@ -46,6 +46,9 @@ class CommandTest : public testing::Test {
   CommandResult Run(const std::vector<std::string>& args) const;
   // Runs without --db and without STELE_DB.
   CommandResult RunPlain(const std::vector<std::string>& args) const;
+  // Like RunPlain. Expects success, and returns the files and directories that the command synced
+  // (tests/preload/sync_trace.cc), without symbolic links.
+  std::vector<std::string> PathsSynced(const std::vector<std::string>& args) const;
   // Like RunPlain, without waiting for the end.
   // The command stops itself when it has renamed `rename_count` files that end with ".new".
   std::unique_ptr<RunningCommand> StartAndStop(int rename_count,
@@ -65,6 +68,8 @@ class CommandTest : public testing::Test {
   std::string database() const { return Path("db"); }
 
  private:
+  CommandResult RunWith(const std::vector<std::string>& args,
+                        const std::vector<std::string>& environment) const;
   // Starts it with a variable of tests/preload/stop_at_rename.cc.
   std::unique_ptr<RunningCommand> StartStopping(const std::string& variable,
                                                 const std::vector<std::string>& args) const;

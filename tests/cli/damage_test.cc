@@ -246,7 +246,7 @@ TEST_F(CommandDamageTest, AWrongClockLosesNoCellOfACopy) {
 TEST_F(CommandDamageTest, DoctorSaysThatADatabaseInUseCannotBeExamined) {
   auto held = Database::Open(database());
   ASSERT_TRUE(held.ok()) << held.status();
-  const CommandResult result = RunPlain({"doctor", database()});
+  const CommandResult result = RunPlain({"--wait", "0", "doctor", database()});
   EXPECT_EQ(result.exit_status, 1);
   EXPECT_NE(result.out.find("Another process uses"), std::string::npos) << result.out;
   EXPECT_NE(result.err.find("could not be examined"), std::string::npos) << result.err;

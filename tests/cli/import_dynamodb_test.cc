@@ -218,6 +218,25 @@ TEST_F(ImportDynamoDbTest, AnExportReturnsTheItems) {
               "no table absent: import the items with stele import dynamodb first");
 }
 
+// Regression: the directory that held the name of the export's root was not synced.
+TEST_F(ImportDynamoDbTest, EveryDirectoryThatAnExportMakesIsDurable) {
+  const ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
+  Output(Words(fixture.path()));
+  const std::string root = std::filesystem::canonical(Path(".")).string();
+  for (const bool is_new : {true, false}) {
+    const std::vector<std::string> synced =
+        PathsSynced({"--db", database(), "export", "dynamodb", "t", "-o", Path("outer/made/")});
+    const auto is_synced = [&](const std::string& path) {
+      return std::find(synced.begin(), synced.end(), path) != synced.end();
+    };
+    EXPECT_EQ(is_synced(root), is_new);
+    EXPECT_EQ(is_synced(root + "/outer"), is_new);
+    EXPECT_TRUE(is_synced(root + "/outer/made"));
+    EXPECT_TRUE(is_synced(root + "/outer/made/AWSDynamoDB"));
+    std::filesystem::remove(Path("sync-trace"));
+  }
+}
+
 TEST_F(ImportDynamoDbTest, AnIndexTableIsExportedOnRequest) {
   const std::string path = WriteFile(
       "items", R"({"Item":{"PK":{"S":"a#"},"SK":{"S":"b"},"g":{"N":"7"},"n":{"S":"x"}}})");

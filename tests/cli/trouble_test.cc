@@ -319,6 +319,43 @@ TEST_F(TroubleTest, TwoValuesForOneCellAreAnError) {
   EXPECT_EQ(import(cell + "}," + cell + "}").exit_status, 0);
 }
 
+// Regression: the value of the last line was kept, and the others were lost without a word.
+TEST_F(TroubleTest, TwoLinesOfABatchWithOneCellAreAnError) {
+  Output({"createtable", "t", "families=f"});
+  const std::string path = WriteFile("in.csv", "id,name,city\n7,Ann,\n8,Bob,\n7,Eve,Bern\n");
+  ExpectError({"import", "t", path, "--header"}, 1,
+              "nothing was written: " + path +
+                  ":4: line 2 has another value for f:\"name\" of the row \"7\"");
+  EXPECT_EQ(Output({"count", "t"}), "0\n");
+  // The same for a key of several fields, and for lines of JSON.
+  ExpectError({"import", "t", path, "--key", "id"}, 1, ":4: line 2 has another value");
+  ExpectError({"import", "t", WriteFile("k.csv", "a,b,v\nx,y,1\nx,y,2\n"), "--key=a,b"}, 1,
+              ":3: line 2 has another value for f:\"v\" of the row \"x#y\"");
+  const auto line = [](const std::string& value) {
+    return R"({"row":"r","cells":[{"family":"f","qualifier":"q","timestamp":1000,"value":")" +
+           value + "\"}]}\n";
+  };
+  ExpectError({"import", "t", WriteFile("in.jsonl", line("1") + "\n" + line("2"))}, 1,
+              "in.jsonl:3: line 1 has another value for f:\"q\" of the row \"r\" at the same "
+              "timestamp");
+  EXPECT_EQ(Output({"count", "t"}), "0\n");
+}
+
+TEST_F(TroubleTest, LinesWithOneRowAreImportedIfNoValueIsLost) {
+  Output({"createtable", "t", "families=f"});
+  // Equal values, other columns, and empty values.
+  EXPECT_EQ(Import(",f,f\n,a,b\nr,1,\nr,1,2\nr,,2\n").err, "Done importing 3 rows.\n");
+  // Different timestamps.
+  const std::string stamped = WriteFile("stamped.csv", ",f\n,a\ns,1@1000\ns,2@2000\ns,3@1000\n");
+  ExpectError({"import", "t", stamped, "timestamp=value-encoded"}, 1,
+              "stamped.csv:5: line 3 has another value for f:\"a\" of the row \"s\" at the same "
+              "timestamp");
+  // Lines of different batches are not compared: the later one wins.
+  EXPECT_EQ(Run({"import", "t", stamped, "timestamp=value-encoded", "batch-size=2"}).err,
+            "Done importing 3 rows.\n");
+  EXPECT_EQ(Output({"export", "t", "format=csv", "prefix=s"}), ",f\n,a\ns,2@2000\ns,3@1000\n");
+}
+
 TEST_F(TroubleTest, AFailedCommandKeepsTheOlderOutputFile) {
   Output({"createtable", "t", "families=f"});
   Output({"set", "t", "r", "f:q=1@1000"});

@@ -30,10 +30,12 @@ BenchOptions OptionsOf(const BenchOptions& options, const Workload& workload) {
 
 // Prints the first operations of thread 0 of each workload. Opens no database.
 absl::Status PrintOperations(Session& session, const BenchOptions& options) {
+  InsertCounter inserts(options.operations.rows);
   for (const Workload* const workload : options.workloads) {
     const BenchOptions own = OptionsOf(options, *workload);
-    InsertCounter inserts(own.operations.rows);
-    OperationStream stream(own.operations, *workload, 0, &inserts);
+    InsertCounter records(own.operations.rows);  // no query adds one
+    OperationStream stream(own.operations, *workload, 0,
+                           workload->query == nullptr ? &inserts : &records);
     for (uint64_t i = 0; i < *options.dry_run; ++i) {
       const Operation& operation = stream.Next();
       if (workload->query == nullptr) {
@@ -59,9 +61,13 @@ absl::Status RunAll(Session& session, const BenchOptions& options, const Databas
   std::vector<BenchResult> results;
   uint64_t errors = 0;
   std::string failed;
+  InsertCounter inserts(options.operations.rows);
   for (const Workload* const workload : options.workloads) {
-    STELE_ASSIGN_OR_RETURN(BenchResult result,
-                           RunWorkload(OptionsOf(options, *workload), *workload, table));
+    const BenchOptions own = OptionsOf(options, *workload);
+    InsertCounter records(own.operations.rows);  // no query adds one
+    STELE_ASSIGN_OR_RETURN(
+        BenchResult result,
+        RunWorkload(own, *workload, table, workload->query == nullptr ? &inserts : &records));
     session.Print(
         BenchLine(options, session.options().format, result, DiskBytes(session, database)));
     STELE_RETURN_IF_ERROR(WritePercentiles(options, result));

@@ -34,8 +34,8 @@ void CsvReader::SkipMark() {
 
 bool CsvReader::IsUtf16() const { return start_ == "\xff" || start_ == "\xfe"; }
 
-absl::Status CsvReader::Wrong(std::string_view what) const {
-  return internal::InvalidArgument("{}:{}: {}", name_, record_line_, what);
+absl::Status CsvReader::WrongAt(uint64_t line, std::string_view what) const {
+  return internal::InvalidArgument("{}:{}: {}", name_, line, what);
 }
 
 // Reads a field after its opening quote. Returns the character that ended the field: the separator,

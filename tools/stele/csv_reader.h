@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -28,8 +29,9 @@ class CsvReader {
   // The first line of the last record, counted from 1.
   uint64_t line() const { return record_line_; }
   uint64_t bytes_read() const { return bytes_read_; }
-  // Returns an error that names the last record.
-  absl::Status Wrong(std::string_view what) const;
+  // Returns an error that names the last record, or a line.
+  absl::Status Wrong(std::string_view what) const { return WrongAt(record_line_, what); }
+  absl::Status WrongAt(uint64_t line, std::string_view what) const;
 
  private:
   static constexpr uint64_t kRecordBytesMax = uint64_t{512} << 20;

@@ -8,7 +8,6 @@
 #include "copy_plan.h"
 #include "io/output_file.h"
 #include "listing.h"
-#include "location.h"
 
 namespace stele::cli {
 namespace {
@@ -20,9 +19,10 @@ struct Diagnosis {
   std::vector<std::string> advice;
 };
 
-absl::StatusOr<Database> TryToRead(const std::string& directory, OnDamage on_damage) {
-  return OpenLocation(directory,
-                      {.create_if_missing = false, .read_only = true, .on_damage = on_damage});
+absl::StatusOr<Database> TryToRead(Session& session, const std::string& directory,
+                                   OnDamage on_damage) {
+  return session.OpenUnlocked(
+      directory, {.create_if_missing = false, .read_only = true, .on_damage = on_damage});
 }
 
 constexpr std::string_view kBackup =
@@ -62,8 +62,9 @@ absl::StatusOr<Diagnosis> ExamineReadable(const std::string& directory, const Da
 }
 
 // The database cannot be opened because bytes are lost.
-absl::StatusOr<Diagnosis> ExamineDamaged(const std::string& directory, const absl::Status& why) {
-  const absl::StatusOr<Database> around = TryToRead(directory, OnDamage::kReadAround);
+absl::StatusOr<Diagnosis> ExamineDamaged(Session& session, const std::string& directory,
+                                         const absl::Status& why) {
+  const absl::StatusOr<Database> around = TryToRead(session, directory, OnDamage::kReadAround);
   if (!around.ok()) {
     return Diagnosis{
         .state = fmt::format("The database cannot be read: {}. No manifest is readable, and no "
@@ -79,7 +80,7 @@ absl::StatusOr<Diagnosis> ExamineDamaged(const std::string& directory, const abs
                       "the database cannot be opened for writing.",
                       internal::ToStd(why.message())),
       .advice = {std::string(kBackup), VerifyAdvice(directory)}};
-  if (TryToRead(directory, OnDamage::kReadBefore).ok()) {
+  if (TryToRead(session, directory, OnDamage::kReadBefore).ok()) {
     diagnosis.advice.push_back(
         fmt::format("stele --on-damage before copy {} NEW   copies the state before the damage to "
                     "the new directory NEW.",
@@ -90,24 +91,25 @@ absl::StatusOr<Diagnosis> ExamineDamaged(const std::string& directory, const abs
 }
 
 // Files that every database has are missing.
-Diagnosis ExamineIncomplete(const std::string& directory, const std::string& why) {
+Diagnosis ExamineIncomplete(Session& session, const std::string& directory,
+                            const std::string& why) {
   Diagnosis diagnosis{
       .state = fmt::format("This is not a complete database: {}.", why),
       .advice = {"If it is a copy, copy it again while no process has the database open. "
                  "Otherwise restore a checkpoint."}};
-  if (TryToRead(directory, OnDamage::kReadAround).ok())
+  if (TryToRead(session, directory, OnDamage::kReadAround).ok())
     diagnosis.advice.push_back(SalvageAdvice(directory));
   return diagnosis;
 }
 
-absl::StatusOr<Diagnosis> Examine(const std::string& directory) {
-  const absl::StatusOr<Database> database = TryToRead(directory, OnDamage::kRefuse);
+absl::StatusOr<Diagnosis> Examine(Session& session, const std::string& directory) {
+  const absl::StatusOr<Database> database = TryToRead(session, directory, OnDamage::kRefuse);
   if (database.ok()) return ExamineReadable(directory, *database);
   const absl::Status& why = database.status();
   const std::string text(why.message());
   switch (why.code()) {
     case absl::StatusCode::kDataLoss:
-      return ExamineDamaged(directory, why);
+      return ExamineDamaged(session, directory, why);
     case absl::StatusCode::kNotFound:
       return Diagnosis{.state = fmt::format("There is no database here: {}.", text),
                        .advice = {"Check the path. If it is right, restore a checkpoint."}};
@@ -117,7 +119,7 @@ absl::StatusOr<Diagnosis> Examine(const std::string& directory) {
                          .state = fmt::format("Another process uses the database: {}.", text),
                          .advice = {"Stop that process, and run this command again."}};
       }
-      return ExamineIncomplete(directory, text);
+      return ExamineIncomplete(session, directory, text);
     case absl::StatusCode::kUnimplemented:
       return Diagnosis{.state = fmt::format("Another version wrote the database: {}.", text),
                        .advice = {"Use the version of Stele that wrote it, or a newer one."}};
@@ -140,7 +142,7 @@ absl::Status RunDoctor(Session& session, const std::vector<std::string>& args) {
   if (args.size() != 1) return WrongUsage("doctor");
   if (!IsDirectory(args[0])) return UsageError("doctor: DIRECTORY is the directory of a database");
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({session.options().output}, {args[0]}));
-  STELE_ASSIGN_OR_RETURN(const Diagnosis diagnosis, Examine(args[0]));
+  STELE_ASSIGN_OR_RETURN(const Diagnosis diagnosis, Examine(session, args[0]));
   session.Print(fmt::format("State: {}\n", diagnosis.state));
   for (const std::string& advice : diagnosis.advice)
     session.Print(fmt::format("Next:  {}\n", advice));

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
+#include "import_batch.h"
 #include "import_file.h"
 #include "import_source.h"
 #include "io/output_file.h"
@@ -15,8 +16,6 @@
 
 namespace stele::cli {
 namespace {
-
-constexpr uint64_t kImportBatchBytesMax = 16 << 20;
 
 struct ImportRequest {
   std::string table;
@@ -161,6 +160,7 @@ absl::StatusOr<OpenImport> OpenRows(const ImportRequest& request,
 struct RowRules {
   Schema schema;
   AggregateValues aggregate_values;
+  size_t batch_rows;
 };
 
 absl::StatusOr<bool> NextChecked(const RowRules& rules, OpenImport& import, ImportRow& row) {
@@ -172,45 +172,52 @@ absl::StatusOr<bool> NextChecked(const RowRules& rules, OpenImport& import, Impo
   return true;
 }
 
+// Fills an empty batch, and checks it. Returns false at the end of the file, with an empty batch.
+absl::StatusOr<bool> NextBatch(const RowRules& rules, OpenImport& import, Progress& progress,
+                               ImportBatch& batch) {
+  while (!batch.is_full()) {
+    ImportRow row;
+    STELE_ASSIGN_OR_RETURN(const bool any, NextChecked(rules, import, row));
+    if (!any) break;
+    batch.Add(std::move(row), import.source->line());
+    progress.Set(import.source->bytes_read());
+  }
+  STELE_RETURN_IF_ERROR(batch.CheckLinesDiffer(rules.schema, *import.source));
+  return !batch.is_empty();
+}
+
 // Returns the size of the file in bytes, decompressed.
 absl::StatusOr<uint64_t> CheckAll(const RowRules& rules, OpenImport import) {
   Progress progress("checking", "bytes", 0);
-  ImportRow row;
+  ImportBatch batch(rules.batch_rows);
   while (true) {
-    STELE_ASSIGN_OR_RETURN(const bool any, NextChecked(rules, import, row));
+    STELE_ASSIGN_OR_RETURN(const bool any, NextBatch(rules, import, progress, batch));
     if (!any) return import.source->bytes_read();
-    progress.Set(import.source->bytes_read());
+    batch.Take();
   }
 }
 
 class BatchWriter {
  public:
-  BatchWriter(Table table, const RowRules& rules, size_t batch_rows)
-      : table_(std::move(table)), rules_(rules), batch_rows_(batch_rows) {}
+  BatchWriter(Table table, const RowRules& rules) : table_(std::move(table)), rules_(rules) {}
 
-  absl::Status Add(const ImportRow& row) {
-    if (row.cells.empty()) {
-      ++without_values_;
-      return absl::OkStatus();
+  absl::Status Write(std::vector<ImportBatch::NumberedRow> rows) {
+    std::vector<RowMutation> mutations;
+    mutations.reserve(rows.size());
+    for (ImportBatch::NumberedRow& numbered : rows) {
+      const ImportRow row = std::move(numbered.row);  // freed at once
+      if (row.cells.empty()) {
+        ++without_values_;
+      } else {
+        mutations.push_back(MutationOf(rules_.schema, rules_.aggregate_values, row));
+      }
     }
-    for (const ImportCell& cell : row.cells)
-      batch_bytes_ += cell.value.size() + cell.qualifier.size();
-    batch_.push_back(MutationOf(rules_.schema, rules_.aggregate_values, row));
-    return batch_.size() >= batch_rows_ || batch_bytes_ >= kImportBatchBytesMax ? Write()
-                                                                                : absl::OkStatus();
-  }
-
-  absl::Status Write() {
-    const std::vector<FailedMutation> failed = table_.BulkApply(batch_);
-    written_ += batch_.size() - failed.size();
-    absl::Status status;
-    if (!failed.empty()) {
-      status = Within(fmt::format("row {}", internal::Printable(batch_[failed[0].index].row_key())),
-                      failed[0].status);
-    }
-    batch_.clear();
-    batch_bytes_ = 0;
-    return status;
+    if (mutations.empty()) return absl::OkStatus();
+    const std::vector<FailedMutation> failed = table_.BulkApply(mutations);
+    written_ += mutations.size() - failed.size();
+    if (failed.empty()) return absl::OkStatus();
+    return Within(fmt::format("row {}", internal::Printable(mutations[failed[0].index].row_key())),
+                  failed[0].status);
   }
 
   uint64_t written() const { return written_; }
@@ -220,9 +227,6 @@ class BatchWriter {
  private:
   Table table_;
   const RowRules& rules_;
-  const size_t batch_rows_;
-  std::vector<RowMutation> batch_;
-  uint64_t batch_bytes_ = 0;
   uint64_t written_ = 0;
   uint64_t without_values_ = 0;
 };
@@ -230,12 +234,11 @@ class BatchWriter {
 absl::Status WriteAll(const RowRules& rules, OpenImport import, uint64_t bytes_total,
                       BatchWriter& writer) {
   Progress progress("importing", "bytes", bytes_total);
-  ImportRow row;
+  ImportBatch batch(rules.batch_rows);
   while (true) {
-    STELE_ASSIGN_OR_RETURN(const bool any, NextChecked(rules, import, row));
-    if (!any) return writer.Write();
-    STELE_RETURN_IF_ERROR(writer.Add(row));
-    progress.Set(import.source->bytes_read());
+    STELE_ASSIGN_OR_RETURN(const bool any, NextBatch(rules, import, progress, batch));
+    if (!any) return absl::OkStatus();
+    STELE_RETURN_IF_ERROR(writer.Write(batch.Take()));
   }
 }
 
@@ -245,7 +248,8 @@ absl::Status Import(Session& session, ImportRequest request) {
   // Opening a pipe may wait, so the database is not locked yet.
   STELE_ASSIGN_OR_RETURN(std::unique_ptr<ImportFile> file, OpenFile(request));
   STELE_ASSIGN_OR_RETURN(Table table, session.OpenTable(Session::Access::kWrite, request.table));
-  RowRules rules{.schema = {}, .aggregate_values = request.aggregate_values};
+  RowRules rules{
+      .schema = {}, .aggregate_values = request.aggregate_values, .batch_rows = request.batch_rows};
   STELE_ASSIGN_OR_RETURN(rules.schema, table.schema());
   STELE_RETURN_IF_ERROR(ChooseFamily(rules.schema, request.layout));
   STELE_ASSIGN_OR_RETURN(OpenImport import, OpenRows(request, std::move(file)));
@@ -258,7 +262,7 @@ absl::Status Import(Session& session, ImportRequest request) {
     STELE_ASSIGN_OR_RETURN(file, OpenFile(request));
     STELE_ASSIGN_OR_RETURN(import, OpenRows(request, std::move(file)));
   }
-  BatchWriter writer(table, rules, request.batch_rows);
+  BatchWriter writer(table, rules);
   const absl::Status status = WriteAll(rules, std::move(import), bytes_total, writer);
   if (!status.ok())
     return Within(fmt::format("{} rows were written before the error", writer.written()), status);

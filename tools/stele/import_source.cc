@@ -60,7 +60,10 @@ class CsvSource : public ImportSource {
     return true;
   }
 
-  absl::Status Wrong(std::string_view what) const override { return reader_.Wrong(what); }
+  uint64_t line() const override { return reader_.line(); }
+  absl::Status WrongAt(uint64_t line, std::string_view what) const override {
+    return reader_.WrongAt(line, what);
+  }
   uint64_t bytes_read() const override { return reader_.bytes_read(); }
 
  private:
@@ -246,8 +249,9 @@ class JsonlSource : public ImportSource {
     return true;
   }
 
-  absl::Status Wrong(std::string_view what) const override {
-    return internal::InvalidArgument("{}:{}: {}", name_, line_, what);
+  uint64_t line() const override { return line_; }
+  absl::Status WrongAt(uint64_t line, std::string_view what) const override {
+    return internal::InvalidArgument("{}:{}: {}", name_, line, what);
   }
   uint64_t bytes_read() const override { return bytes_read_; }
 

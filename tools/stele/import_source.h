@@ -44,8 +44,12 @@ class ImportSource {
   virtual ~ImportSource() = default;
   // Reads the next row. Returns false at the end.
   virtual absl::StatusOr<bool> Next(ImportRow& row) = 0;
+  // The line on which the last row begins, counted from 1.
+  virtual uint64_t line() const = 0;
+  // Returns an error that names the file and a line.
+  virtual absl::Status WrongAt(uint64_t line, std::string_view what) const = 0;
   // Returns an error that names the last row.
-  virtual absl::Status Wrong(std::string_view what) const = 0;
+  absl::Status Wrong(std::string_view what) const { return WrongAt(line(), what); }
   virtual uint64_t bytes_read() const = 0;
 };
 

@@ -74,7 +74,12 @@ absl::StatusOr<Database> Session::OpenUnlocked(const std::string& location,
   while (true) {
     absl::StatusOr<Database> database = OpenLocation(location, options);
     const auto waited = std::chrono::steady_clock::now() - start;
-    if (!IsLocked(database.status()) || waited >= wait) return database;
+    if (!IsLocked(database.status())) return database;
+    if (waited >= wait) {
+      return internal::MakeStatus(database.status().code(),
+                                  fmt::format("{}; --wait SECONDS waits longer",
+                                              internal::ToStd(database.status().message())));
+    }
     if (waited >= kWaitBeforeNote && !std::exchange(is_noted, true))
       Note(fmt::format("waiting up to {} s: {}\n", options_.wait_seconds,
                        internal::ToStd(database.status().message())));
@@ -111,10 +116,7 @@ absl::StatusOr<Database> Session::Open(Access access) {
           "{} contains no database; \"stele --db {} createtable TABLE\" creates one",
           options_.database, options_.database);
     }
-    if (!IsLocked(database.status())) return database.status();
-    return internal::MakeStatus(database.status().code(),
-                                fmt::format("{}; --wait SECONDS waits longer",
-                                            internal::ToStd(database.status().message())));
+    return database.status();
   }
   STELE_RETURN_IF_ERROR(StartTrace(*database));
   database_ = *std::move(database);

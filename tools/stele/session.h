@@ -69,7 +69,8 @@ class Session {
   // Like Open(kCreate), for a verb whose result a later command uses. Warns if the database is
   // "mem:", which is lost at the end of the command.
   absl::StatusOr<Database> OpenToKeep();
-  // Opens a location. Waits while another process has it open, for the time of --wait.
+  // Opens a location. Waits while another process has it open, for the time of --wait. Every verb
+  // opens its databases by this function.
   absl::StatusOr<Database> OpenUnlocked(const std::string& location,
                                         const DatabaseOptions& options);
   // Returns InvalidArgument if one of the files is in the database's directory. Open and Print do

@@ -24,11 +24,20 @@ absl::Status WriteWhole(const std::string& path, std::string_view text) {
   return file->Sync();
 }
 
+// Returns the directory, or the nearest one above it that exists.
+std::string ExistingDirectory(std::string directory) {
+  std::error_code error;
+  while (directory != "." && directory != "/" && !std::filesystem::exists(directory, error))
+    directory = ParentDirectory(directory);
+  return directory;
+}
+
 }  // namespace
 
-ExportWriter::ExportWriter(std::string path, std::string id, std::string table_name, Timestamp time,
-                           uint64_t data_file_bytes_max)
+ExportWriter::ExportWriter(std::string path, std::string existing, std::string id,
+                           std::string table_name, Timestamp time, uint64_t data_file_bytes_max)
     : path_(std::move(path)),
+      existing_(std::move(existing)),
       id_(std::move(id)),
       table_name_(std::move(table_name)),
       time_(time),
@@ -48,12 +57,13 @@ absl::StatusOr<std::unique_ptr<ExportWriter>> ExportWriter::Create(const std::st
   const std::string id = fmt::format("{:014}-{:08x}", time.micros() / 1000,
                                      static_cast<uint32_t>(time.micros()) * uint32_t{2654435761});
   const std::string path = fmt::format("{}/{}/{}", directory, kExportsDirectory, id);
+  std::string existing = ExistingDirectory(directory);
   std::error_code error;
   std::filesystem::create_directories(path + "/data", error);
   if (error) return ErrnoStatus("create the directory", path, error.value());
   STELE_RETURN_IF_ERROR(WriteWhole(path + "/_started", ""));
   return std::unique_ptr<ExportWriter>(
-      new ExportWriter(path, id, table_name, time, data_file_bytes_max));
+      new ExportWriter(path, std::move(existing), id, table_name, time, data_file_bytes_max));
 }
 
 absl::Status ExportWriter::StartFile() {
@@ -110,11 +120,13 @@ absl::Status ExportWriter::Finish() {
   STELE_RETURN_IF_ERROR(WriteManifest("manifest-files", file_list_));
   STELE_RETURN_IF_ERROR(WriteSummary());
   STELE_RETURN_IF_ERROR(PosixFileSystem()->SyncDirectory(path_ + "/data"));
-  // Create() may have made the two directories above.
+  // Create() may have made the directories above, up to the one that existed. Each has the name of
+  // the one below.
   std::string directory = path_;
-  for (int level = 0; level < 3; ++level) {
-    STELE_RETURN_IF_ERROR(PosixFileSystem()->SyncDirectory(directory));
+  STELE_RETURN_IF_ERROR(PosixFileSystem()->SyncDirectory(directory));
+  while (directory != existing_) {
     directory = ParentDirectory(directory);
+    STELE_RETURN_IF_ERROR(PosixFileSystem()->SyncDirectory(directory));
   }
   is_finished_ = true;
   return absl::OkStatus();

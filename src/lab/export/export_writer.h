@@ -24,7 +24,7 @@ class ExportWriter {
   // The compressed size of a data file.
   static constexpr uint64_t kDataFileBytesMax = uint64_t{64} << 20;
 
-  // Creates the directory of the export below `directory`.
+  // Creates the directory of the export below `directory`, which it creates if necessary.
   static absl::StatusOr<std::unique_ptr<ExportWriter>> Create(
       const std::string& directory, const std::string& table_name, Timestamp time,
       uint64_t data_file_bytes_max = kDataFileBytesMax);
@@ -37,14 +37,15 @@ class ExportWriter {
   absl::Status Finish();
 
  private:
-  ExportWriter(std::string path, std::string id, std::string table_name, Timestamp time,
-               uint64_t data_file_bytes_max);
+  ExportWriter(std::string path, std::string existing, std::string id, std::string table_name,
+               Timestamp time, uint64_t data_file_bytes_max);
   absl::Status StartFile();
   absl::Status FinishFile();
   absl::Status WriteSummary();
   absl::Status WriteManifest(const std::string& name, const std::string& text);
 
-  const std::string path_;  // of the export
+  const std::string path_;      // of the export
+  const std::string existing_;  // the directory above it that existed before
   const std::string id_;
   const std::string table_name_;
   const Timestamp time_;

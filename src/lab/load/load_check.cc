@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "lab/load/cell_conflicts.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -54,26 +55,15 @@ absl::Status LoadCheck::AddBad(const LoadPosition& position, std::string text) {
 
 absl::Status LoadCheck::Finish(bool allows_duplicates,
                                const std::function<std::string(const LoadPosition&)>& name) {
-  std::vector<KeyHashes::Repeated> duplicates;
-  STELE_RETURN_IF_ERROR(FindDuplicates(&duplicates));
+  const auto record_of = [](uint64_t position) {
+    return LoadPosition::Of(position).PackedRecord();
+  };
+  STELE_ASSIGN_OR_RETURN(
+      std::vector<KeyHashes::Repeated> duplicates,
+      allows_duplicates ? FindChangedCells(&cells_) : FindConflicts(&cells_, record_of));
   CountDuplicates(std::move(duplicates), allows_duplicates, name);
   STELE_RETURN_IF_ERROR(CountKept(&rows_, [this](uint64_t table) { ++counts_[table].rows; }));
   return CountKept(&cells_, [this](uint64_t table) { ++counts_[table].cells; });
-}
-
-absl::Status LoadCheck::FindDuplicates(std::vector<KeyHashes::Repeated>* duplicates) {
-  uint64_t count = 0;
-  STELE_RETURN_IF_ERROR(cells_.FinishEach([](uint64_t) {},
-                                          [&](const KeyHashes::Repeated& repeated) {
-                                            if (repeated.has_same_value) return;
-                                            if (++count <= kLeftOutMax)
-                                              duplicates->push_back(repeated);
-                                          }));
-  if (count <= kLeftOutMax) return absl::OkStatus();
-  return InvalidArgument(
-      "more than {} cells were created by an earlier record with another value: do the row key "
-      "and the columns name one record?",
-      kLeftOutMax);
 }
 
 absl::Status LoadCheck::CountKept(KeyHashes* keys,

@@ -2,7 +2,7 @@
 //
 // Errors:    errors of the temporary files; ResourceExhausted for too many bad records.
 // Threads:   confined to one thread.
-// Memory:    64 MiB, and 8 bytes per record that is left out or a duplicate.
+// Memory:    64 MiB, 8 bytes per record that is left out, and that of load/cell_conflicts.h.
 // Source:    docs/lab/designs.md, "Load".
 #pragma once
 
@@ -70,7 +70,6 @@ class LoadCheck {
  private:
   static constexpr size_t kMemoryBytes = size_t{64} << 20;
 
-  absl::Status FindDuplicates(std::vector<KeyHashes::Repeated>* duplicates);
   void CountDuplicates(std::vector<KeyHashes::Repeated> duplicates, bool allows_duplicates,
                        const std::function<std::string(const LoadPosition&)>& name);
   // Calls `count` with the table of each key that a record creates which is not left out.

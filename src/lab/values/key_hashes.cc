@@ -110,7 +110,11 @@ absl::Status KeyHashes::FinishEach(const std::function<void(uint64_t position)>&
   Entry first = {};
   const auto visit = [&](const Entry& entry) {
     if (has_first && entry.high == first.high && entry.low == first.low) {
-      on_repeated({first.position, entry.position, entry.value == first.value});
+      on_repeated({.first = first.position,
+                   .position = entry.position,
+                   .has_same_value = entry.value == first.value,
+                   .first_value = first.value,
+                   .value = entry.value});
       return;
     }
     first = entry;

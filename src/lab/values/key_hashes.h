@@ -32,9 +32,11 @@ class KeyHashes {
   absl::Status Add(std::string_view key, uint64_t position, std::string_view value = {});
 
   struct Repeated {
-    uint64_t first;       // the smallest position of the key
-    uint64_t position;    // another one
-    bool has_same_value;  // as the first one
+    uint64_t first;        // the smallest position of the key
+    uint64_t position;     // another one
+    bool has_same_value;   // as the first one
+    uint64_t first_value;  // the hashes of the two values
+    uint64_t value;
   };
   // Calls `on_first` for each key, with its smallest position, and `on_repeated` for each other
   // position. Call one of the two functions at the end; a second call repeats the first one.

@@ -247,6 +247,50 @@ TEST_F(LoadTest, CountsExcludeRecordsThatAreLeftOut) {
   EXPECT_EQ(report->tables.at("t").cells, 5U);
 }
 
+// A record of these tests has two cells: "k,a,x,b,y" is the row k with f:a=x and f:b=y.
+constexpr char kTwoCells[] =
+    "stele: design/1\n"
+    "inputs: {in: {file: in.csv}}\n"
+    "tables:\n"
+    "  t:\n"
+    "    families: {f: {}}\n"
+    "    key: \"{k}\"\n"
+    "    rows: [{input: in, cells: {\"f:{a}\": \"{x}\", \"f:{b}\": \"{y}\"}}]\n";
+
+// Regression: it was left out, too, although nothing else had its cell.
+TEST_F(LoadTest, ARecordThatConflictsOnlyWithOneThatIsLeftOutIsKept) {
+  // The second record conflicts with the first one, the fourth one with the third one.
+  const std::string csv = "k,a,x,b,y\nr,p,1,q,1\nr,p,2,s,1\nr,s,2,t,1\nr,s,3,u,1\nr,s,2,u,2\n";
+  const auto report =
+      Load(csv, {.bad_records_max = 2, .bad_path = directory_.File("bad")}, kTwoCells);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(CellsOf("t"), (Cells{"r f:p@5000=1", "r f:q@5000=1", "r f:s@5000=2", "r f:t@5000=1",
+                                 "r f:u@5000=2"}));
+  EXPECT_EQ(report->left_out, 2U);
+  EXPECT_EQ(report->tables.at("t").duplicates, 2U);
+  EXPECT_EQ(report->tables.at("t").cells, 5U);
+  ASSERT_EQ(report->listed.size(), 2U);
+  EXPECT_NE(report->listed[1].find("in.csv:5: a cell of "), std::string::npos) << report->listed[1];
+  EXPECT_NE(report->listed[1].find("in.csv:4 with another value"), std::string::npos)
+      << report->listed[1];
+  const std::string bad = TextOfFile(directory_.File("bad"));
+  EXPECT_NE(bad.find("\"line\":3,"), std::string::npos) << bad;
+  EXPECT_NE(bad.find("\"line\":5,"), std::string::npos) << bad;
+}
+
+TEST_F(LoadTest, ARecordIsKeptIfItsCellBelongsToARecordThatIsLeftOutLater) {
+  // The second record is left out, so the third one is kept, so the fourth one, whose value of s is
+  // that of the second one, is left out, and the fifth one is kept.
+  const std::string csv = "k,a,x,b,y\nr,p,1,q,1\nr,p,2,s,1\nr,s,5,v,1\nr,s,1,t,1\nr,t,2,w,1\n";
+  const auto report =
+      Load(csv, {.bad_records_max = 2, .bad_path = directory_.File("bad")}, kTwoCells);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(CellsOf("t"), (Cells{"r f:p@5000=1", "r f:q@5000=1", "r f:s@5000=5", "r f:t@5000=2",
+                                 "r f:v@5000=1", "r f:w@5000=1"}));
+  EXPECT_EQ(report->left_out, 2U);
+  EXPECT_EQ(report->tables.at("t").cells, 6U);
+}
+
 // Regression: the line was the number of a record, and these share one.
 TEST_F(LoadTest, RecordsOfALineAreLeftOutOneByOne) {
   constexpr char kItems[] =

@@ -91,15 +91,15 @@ std::string ToText(const Distribution& distribution) {
   return "";
 }
 
-RowChooser::RowChooser(const Distribution& distribution, uint64_t rows, uint64_t first)
+RowChooser::RowChooser(const Distribution& distribution, uint64_t rows, uint64_t first,
+                       uint64_t added_rows)
     : distribution_(distribution),
       rows_(rows),
-      known_rows_(rows),
+      known_rows_(rows + added_rows),
       next_(first),
-      zipfian_(distribution.kind == Distribution::Kind::kZipfian ||
-                       distribution.kind == Distribution::Kind::kLatest
-                   ? rows
-                   : 1,
+      zipfian_(distribution.kind == Distribution::Kind::kZipfian  ? rows
+               : distribution.kind == Distribution::Kind::kLatest ? known_rows_
+                                                                  : 1,
                distribution.theta) {}
 
 uint64_t RowChooser::Next(BenchRandom* random, uint64_t rows) {

@@ -52,15 +52,16 @@ std::string ToText(const Distribution& distribution);
 // Chooses row numbers.
 class RowChooser {
  public:
-  // `first` is where kSequential starts.
-  RowChooser(const Distribution& distribution, uint64_t rows, uint64_t first);
-  // Returns a number below `rows`, which must not shrink. Only kLatest chooses rows that were
-  // added.
+  // `first` is where kSequential starts. `added_rows` were added to `rows` before.
+  RowChooser(const Distribution& distribution, uint64_t rows, uint64_t first,
+             uint64_t added_rows = 0);
+  // Returns a number below `rows`, which has all added rows and must not shrink. Only kLatest
+  // chooses rows that were added.
   uint64_t Next(BenchRandom* random, uint64_t rows);
 
  private:
   const Distribution distribution_;
-  const uint64_t rows_;  // at the start
+  const uint64_t rows_;  // without those that were added
   uint64_t known_rows_;
   uint64_t next_;
   Zipfian zipfian_;

@@ -31,7 +31,7 @@ struct RunState {
   const BenchOptions& options;
   const Workload& workload;
   const Table& table;
-  InsertCounter inserts;
+  InsertCounter* inserts;
   SteadyClock::time_point start;
   SteadyClock::time_point measured_from;
   std::atomic<uint64_t> begun{0};  // operations, if their number is limited
@@ -46,7 +46,7 @@ class Worker {
   Worker(RunState* state, uint64_t thread)
       : state_(*state),
         thread_(thread),
-        stream_(state->options.operations, state->workload, thread, &state->inserts),
+        stream_(state->options.operations, state->workload, thread, state->inserts),
         runner_(state->options, state->workload, state->table) {}
 
   void Run() {
@@ -175,11 +175,11 @@ void Merge(BenchResult* sum, BenchResult* part) {
 }  // namespace
 
 absl::StatusOr<BenchResult> RunWorkload(const BenchOptions& options, const Workload& workload,
-                                        const Table& table) {
+                                        const Table& table, InsertCounter* inserts) {
   RunState state{.options = options,
                  .workload = workload,
                  .table = table,
-                 .inserts = InsertCounter(options.operations.rows),
+                 .inserts = inserts,
                  .start = {},
                  .measured_from = {}};
   std::vector<std::unique_ptr<Worker>> workers;

@@ -33,9 +33,9 @@ struct BenchResult {
   internal::lab::IntervalLog intervals;  // if options.hlog_path is set
 };
 
-// Runs the workload. Errors of operations are counted and do not end it. Errors: ResourceExhausted
-// if no thread could be started.
+// Runs the workload, which inserts behind the rows of `inserts`. Errors of operations are counted
+// and do not end it. Errors: ResourceExhausted if no thread could be started.
 absl::StatusOr<BenchResult> RunWorkload(const BenchOptions& options, const Workload& workload,
-                                        const Table& table);
+                                        const Table& table, InsertCounter* inserts);
 
 }  // namespace stele::cli

@@ -143,7 +143,8 @@ OperationStream::OperationStream(const OperationOptions& options, const Workload
       inserts_(*inserts),
       random_(options.seed + thread),
       rows_(DistributionOf(options, workload), options.rows,
-            thread * (options.rows / std::max<uint64_t>(1, options.threads))) {}
+            thread * (options.rows / std::max<uint64_t>(1, options.threads)),
+            inserts->rows() - options.rows) {}
 
 const Operation& OperationStream::Next() {
   operation_.kind = NextKind();

@@ -90,9 +90,10 @@ inline constexpr uint64_t kPrefixRows = 100;
 // Prints an operation as --dry-run does: "scan user000000000007 37".
 std::string ToText(const Operation& operation, const KeyFormat& keys);
 
-// The number of rows that a workload has inserted, in all threads.
+// The number of rows of a table, with those that the workloads of a run insert in all threads.
 class InsertCounter {
  public:
+  // `rows`: before the first workload.
   explicit InsertCounter(uint64_t rows) : rows_(rows) {}
   // Returns the number of the first of `count` new rows.
   uint64_t Take(uint64_t count) { return rows_.fetch_add(count, std::memory_order_relaxed); }
@@ -104,7 +105,8 @@ class InsertCounter {
 
 class OperationStream {
  public:
-  // `inserts` must outlive the stream.
+  // `inserts` must outlive the stream. It begins with options.rows, or has the rows of earlier
+  // workloads, too.
   OperationStream(const OperationOptions& options, const Workload& workload, uint64_t thread,
                   InsertCounter* inserts);
   const Operation& Next();
