@@ -1,16 +1,22 @@
 // Tests operations: one that could not begin, lists, deletion and waiting.
 #include "steled/rpc/operations.h"
 
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 
 #include <chrono>
 #include <list>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "remote/wire/operations.grpc.pb.h"
 #include "steled/fake_call.h"
+#include "steled/rpc/method_table.h"
+#include "steled/transport/transport.h"
 
 namespace stele::server {
 namespace {
@@ -182,6 +188,39 @@ TEST_F(WaitTest, AnyNumberOfCallsMayWaitAndTheEndWakesAll) {
     ASSERT_TRUE(call.TakeRest()->Resume(&call).ok());
     EXPECT_TRUE(IsDone(&call));
   }
+}
+
+TEST_F(WaitTest, WaitingCallsTakeNoPlace) {
+  constexpr size_t kCallers = 8;
+  constexpr char kService[] = "google.longrunning.Operations";
+  MethodTable methods;
+  methods.Add(kService, "WaitOperation", &operations_, &Operations::WaitOperation);
+  methods.Add(kService, "GetOperation", &operations_, &Operations::GetOperation);
+  TransportOptions options;
+  options.listen = "127.0.0.1:0";
+  options.calls_max = 4;
+  const auto transport = Transport::Start(options, &methods, nullptr);
+  ASSERT_TRUE(transport.ok()) << transport.status();
+  const auto stub = google::longrunning::Operations::NewStub(
+      grpc::CreateChannel((*transport)->address(), grpc::InsecureChannelCredentials()));
+  std::vector<google::longrunning::Operation> results(kCallers);
+  std::vector<std::jthread> callers;
+  while (callers.size() < kCallers) {
+    callers.emplace_back([&, result = &results[callers.size()]] {
+      grpc::ClientContext context;
+      EXPECT_TRUE(stub->WaitOperation(&context, request_, result).ok());
+    });
+    while ((*transport)->Figures().paused_calls < callers.size()) std::this_thread::yield();
+  }
+  google::longrunning::GetOperationRequest get;
+  get.set_name(request_.name());
+  google::longrunning::Operation operation;
+  grpc::ClientContext context;
+  EXPECT_TRUE(stub->GetOperation(&context, get, &operation).ok());
+  EXPECT_FALSE(operation.done());
+  End();
+  callers.clear();  // joined
+  for (const google::longrunning::Operation& result : results) EXPECT_TRUE(result.done());
 }
 
 // A deletion while the work runs: the work continues and ends normally.
