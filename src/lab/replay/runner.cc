@@ -33,6 +33,7 @@ struct WorkerFigures {
   std::string first_error;
   IntervalLog intervals;
   std::chrono::nanoseconds lag{0};  // of the last operation
+  uint64_t ended = 0;               // operations, with the warm-up, that no stop cancelled
   // When the first operation that counts was due.
   std::optional<SteadyClock::time_point> begin;
   SteadyClock::time_point end;
@@ -106,6 +107,7 @@ class ReplayWorker {
     const absl::Status status = replayer_.Run(operation, &counts);
     const SteadyClock::time_point end = SteadyClock::now();
     if (status.code() == absl::StatusCode::kCancelled && options_.stop.stop_requested()) return;
+    ++figures_.ended;
     const SteadyClock::time_point due = options_.rate.is_open_loop() ? operation.due : begin;
     if (operation.number < options_.warmup_operations || due < start_ + options_.warmup) return;
     if (!figures_.begin.has_value()) figures_.begin = due;
@@ -195,6 +197,12 @@ class ReplayWorkers {
   std::vector<std::unique_ptr<ReplayWorker>> workers_;
 };
 
+uint64_t EndedOperations(const ReplayWorkers& workers) {
+  uint64_t sum = 0;
+  for (const auto& worker : workers.workers()) sum += worker->figures().ended;
+  return sum;
+}
+
 // Adds what the threads measured.
 void AddFigures(const ReplayWorkers& workers, bool keeps_intervals, ReplayReport* report) {
   std::optional<SteadyClock::time_point> begin;
@@ -228,6 +236,7 @@ absl::Status RunReplay(const ReplayOptions& options, OperationSource& source,
   // Destroyed first: its destructor waits for a call that runs.
   const std::stop_callback on_stop(options.stop, [&workers] { workers.Stop(); });
   std::optional<std::chrono::nanoseconds> first_due;
+  uint64_t pushed = 0;
   while (next.has_value() && !options.stop.stop_requested()) {
     const std::chrono::nanoseconds due = options.rate.DueAfter(next->number, next->micros);
     const bool is_warmup = next->number < options.warmup_operations ||
@@ -235,6 +244,7 @@ absl::Status RunReplay(const ReplayOptions& options, OperationSource& source,
     if (!is_warmup && !first_due.has_value()) first_due = due;
     report->scheduled = std::max(report->scheduled, due - first_due.value_or(due));
     workers.Push(*std::move(next), due);
+    ++pushed;
     if (options.progress) options.progress(source.read());
     auto following = source.Next(report);
     report->end = following.status();
@@ -243,8 +253,9 @@ absl::Status RunReplay(const ReplayOptions& options, OperationSource& source,
   workers.Join();
   report->cpu_seconds = CpuSeconds() - cpu_before;
   AddFigures(workers, options.keeps_intervals, report);
-  if (options.stop.stop_requested() && report->end.ok())
-    report->end = absl::CancelledError("the replay was stopped; other operations did not run");
+  // A stop after the last operation changes nothing.
+  if (report->end.ok() && (next.has_value() || EndedOperations(workers) < pushed))
+    report->end = absl::CancelledError("the replay was stopped; the later operations did not run");
   return absl::OkStatus();
 }
 

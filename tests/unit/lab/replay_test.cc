@@ -264,6 +264,17 @@ TEST_F(ReplayTest, NoOperationRunsAfterAStop) {
   EXPECT_EQ(RowsOf("t"), "");
 }
 
+TEST_F(ReplayTest, AStopAfterTheLastOperationChangesNothing) {
+  std::stop_source stop;
+  ReplayOptions options = {.rate = ReplayRate::Max(), .threads = 1};
+  options.stop = stop.get_token();
+  // A drop has ended when the progress is reported, since no operation may run beside it.
+  options.writes = ReplayWrites::kApplyDrops;
+  options.progress = [&](uint64_t /*operations*/) { stop.request_stop(); };
+  const ReplayReport report = Ran(Line(1, "drop", R"("start":"a","end":"b")"), options);
+  EXPECT_EQ(report.operations.at("drop").operations, 1u);
+}
+
 TEST_F(ReplayTest, ALogicalTraceRunsTheQueriesOfADesign) {
   const auto design = Design::Parse(
       "stele: design/1\n"
