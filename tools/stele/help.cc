@@ -70,6 +70,30 @@ constexpr Command kCommands[] = {
      "are\n"
      "  garbage by the garbage-collection policies.\n",
      RunCompact},
+    {"compare-designs", "Run one workload on several designs, and compare them",
+     "compare-designs DESIGN DESIGN... [--input NAME=PATH]... [--operations 10000] [FLAGS]\n\n"
+     "  DESIGN           design files (docs/lab/designs.md) with the same queries\n"
+     "  --input NAME=PATH  replaces the file of an input of all designs\n"
+     "  --table T        the table that is compared; default: the only one with the queries\n"
+     "  --operations N   queries by their weights in the first DESIGN, with fields of records\n"
+     "  --distribution uniform|zipfian|latest|sequential|hotspot:SHARE:OPS   of the records\n"
+     "  --seed 1         the same seed gives the same operations\n"
+     "  --trace LOGICAL  runs a logical trace, which \"trace synth\" or your program wrote\n"
+     "  --rounds 3, --threads 1   latencies are medians of the rounds\n"
+     "  --rate max|N/s|recorded|FACTORx   N/s and the times of LOGICAL are open loops\n"
+     "  --cache warm|cold|both   cold: a block cache of 4 MiB, files dropped from the page cache\n"
+     "  --limit N        only the first N records of each input\n"
+     "  --time MICROS    of cells without a timestamp; default: now\n"
+     "  --allow-duplicates   the later of two records with one cell wins, as for load\n"
+     "  --keep DIR       keeps the databases and traces in the new directory DIR\n"
+     "  --estimate FILE  nodes of Cloud Bigtable; examples/lab/nodes/bigtable-ssd.yaml is such a "
+     "file\n"
+     "  -o FILE.html     also a page with plots and heat maps; or FILE.json, FILE.txt\n"
+     "  --format text|json\n\n"
+     "  Loads the records into a temporary database per design, and never changes --db.\n"
+     "  The exit status is 3 if the answers of an operation differ.\n"
+     "  Example: stele compare-designs one.yaml other.yaml --operations 2000\n",
+     RunCompareDesigns, true},
     {"copy", "Copy tables to another database",
      "copy SOURCE DESTINATION [TABLE ...] [--to NAME] [--prefix PREFIX | start=ROW end=ROW]\n"
      "            [--verify] [--resume FILE] [batch-size=10000] [workers=4]\n\n"
@@ -117,11 +141,9 @@ constexpr Command kCommands[] = {
      RunDesign, true},
     {"doctor", "Say what state a directory is in, and what to do next",
      "doctor DIRECTORY\n\n"
-     "  Examines the database in DIRECTORY in plain words: whether it is intact, in use, "
-     "incomplete\n"
-     "  or damaged, and which command helps. Reads every byte and changes none. The exit status is "
-     "1\n"
-     "  unless the database is intact.\n",
+     "  Says in plain words whether the database in DIRECTORY is intact, in use, incomplete or\n"
+     "  damaged, and which command helps. Reads every byte and changes none. The exit status is 1\n"
+     "  unless the database is intact. --db is ignored.\n",
      RunDoctor},
     {"droprowrange", "Delete a range of rows",
      "droprowrange TABLE prefix=PREFIX\n  droprowrange TABLE [start=ROW] [end=ROW]\n\n"
@@ -141,11 +163,12 @@ constexpr Command kCommands[] = {
      "export dynamodb TABLE [-o FILE|DIR] [prefix=PREFIX] [start=ROW] [end=ROW] [--keep-index]\n"
      "                [--mapping FILE]\n\n"
      "  Writes the items of a table that import dynamodb made, one {\"Item\":{...}} per line.\n"
-     "  DIR         an existing directory, or a name that ends in /: writes AWSDynamoDB/ID in it,\n"
-     "              in the layout of an export to S3\n"
-     "  keep-index  also the rows of the tables of --gsi, after the items: whole items, or only\n"
-     "              their keys. TABLE may be such a table. Default: they are left out\n"
-     "  mapping     the file of the import's --mapping\n"
+     "  DIR           an existing directory, or a name that ends in /: writes AWSDynamoDB/ID in "
+     "it,\n"
+     "                in the layout of an export to S3. Missing directories are created\n"
+     "  --keep-index  also the rows of the tables of --gsi, after the items: whole items, or only\n"
+     "                their keys. TABLE may be such a table. Default: they are left out\n"
+     "  --mapping     the file of the import's --mapping\n"
      "  Rows that are no items are listed on standard error and left out; the exit status is then "
      "3.\n"
      "  For a table that is named dynamodb: stele export table=dynamodb\n",
@@ -296,17 +319,17 @@ constexpr Command kCommands[] = {
      "  FILE              a design (docs/lab/designs.md). Every record is checked before the "
      "first\n"
      "                    row is written\n"
-     "  input             the path of an input, instead of the one in the design. Its ending "
+     "  --input           the path of an input, instead of the one in the design. Its ending "
      "states "
      "the\n"
      "                    format, unless the design does\n"
-     "  limit             only the first N records of each input\n"
-     "  time              the timestamp of cells without another one; default: now\n"
-     "  check             writes nothing\n"
-     "  skip-bad          leaves out up to N bad records and duplicates, and writes them to F; "
+     "  --limit           only the first N records of each input\n"
+     "  --time            the timestamp of cells without another one; default: now\n"
+     "  --check           writes nothing\n"
+     "  --skip-bad        leaves out up to N bad records and duplicates, and writes them to F; "
      "the\n"
      "                    exit status is then 3\n"
-     "  allow-duplicates  a later record may replace a cell of an earlier one\n",
+     "  --allow-duplicates  a later record may replace a cell of an earlier one\n",
      RunLoad, true},
     {"lookup", "Read from a single row",
      "lookup TABLE ROW [columns=FAMILY:COLUMN,...] [cells-per-column=N] [filter=FILTER]\n"
@@ -363,30 +386,6 @@ constexpr Command kCommands[] = {
      "  which an operation is due. The exit status is 1 if operations failed.\n"
      "  Example: stele --db copy.db replay shop.jsonl --rate 2x\n",
      RunReplay, true},
-    {"compare-designs", "Run one workload on several designs, and compare them",
-     "compare-designs DESIGN DESIGN... [--input NAME=PATH]... [--operations 10000] [FLAGS]\n\n"
-     "  DESIGN           design files (docs/lab/designs.md) with the same queries\n"
-     "  --input NAME=PATH  replaces the file of an input of all designs\n"
-     "  --table T        the table that is compared; default: the only one with the queries\n"
-     "  --operations N   queries by their weights in the first DESIGN, with fields of records\n"
-     "  --distribution uniform|zipfian|latest|sequential|hotspot:SHARE:OPS   of the records\n"
-     "  --seed 1         the same seed gives the same operations\n"
-     "  --trace LOGICAL  runs a logical trace, which \"trace synth\" or your program wrote\n"
-     "  --rounds 3, --threads 1   latencies are medians of the rounds\n"
-     "  --rate max|N/s|recorded|FACTORx   N/s and the times of LOGICAL are open loops\n"
-     "  --cache warm|cold|both   cold: a block cache of 4 MiB, files dropped from the page cache\n"
-     "  --limit N        only the first N records of each input\n"
-     "  --time MICROS    of cells without a timestamp; default: now\n"
-     "  --allow-duplicates   the later of two records with one cell wins, as for load\n"
-     "  --keep DIR       keeps the databases and traces in the new directory DIR\n"
-     "  --estimate FILE  nodes of Cloud Bigtable; examples/lab/nodes/bigtable-ssd.yaml is such a "
-     "file\n"
-     "  -o FILE.html     also a page with plots and heat maps; or FILE.json, FILE.txt\n"
-     "  --format text|json\n\n"
-     "  Loads the records into a temporary database per design, and never changes --db.\n"
-     "  The exit status is 3 if the answers of an operation differ.\n"
-     "  Example: stele compare-designs one.yaml other.yaml --operations 2000\n",
-     RunCompareDesigns, true},
     {"salvage", "Copy the readable data of a damaged database",
      "salvage DIRECTORY NEW\n\n"
      "  Copies all rows of DIRECTORY that are readable to NEW, a new database, and lists what is\n"
@@ -453,7 +452,9 @@ constexpr std::string_view kHead =
     "  --on-damage before|around   read a database with a damaged log: as of the last commit "
     "before\n"
     "                   the damage, or everything that is readable; default: an error\n"
-    "  --wait SECONDS   wait so long if another process has the database open; default: 10\n"
+    "  --wait SECONDS   wait so long if another process has a database open that the command "
+    "needs;\n"
+    "                   default: 10\n"
     "  --trace FILE     record the operations of the command in a new file; see \"stele help "
     "trace\"\n"
     "  --trace-sample N record one operation in N, chosen at random; default: 1\n"
