@@ -238,7 +238,9 @@ TEST_F(BackgroundWaitsTest, MergesLeaveTurnsToReclaiming) {
     ASSERT_TRUE(engine().scheduler().Step());
   }
   EXPECT_TRUE(is_reclaimed());
-  EXPECT_EQ(steps, 17) << "16 merges, and then a turn";
+  EXPECT_EQ(engine().storage().jobs->counters().compactions.load(), 17u)
+      << "16 merges, and then a turn";
+  EXPECT_LT(steps, 40) << "a few of them do other work";
 }
 
 // Work that becomes due during a search without result starts without a sleep.
