@@ -199,7 +199,7 @@ class Table {
   BulkLoad NewBulkLoad();
 
   // Flushes the table's memtables to SSTables and waits until that is done. While compactions are
-  // behind, for example after thousands of flushes of few rows, it is delayed as writes are.
+  // behind, for example after thousands of flushes of few rows, it waits for up to a second.
   [[nodiscard]] absl::Status Flush();
 
   // Flushes the table, then compacts each tablet that overlaps the range into one sorted run.

@@ -42,6 +42,7 @@ struct CompactionSizes {
   // The compaction debt of a file that is one of too many (picker.h). The cost of such a file is
   // its install, its sync and its open handle, not its bytes. SizesFor derives it from the budget.
   uint64_t file_debt_bytes = uint64_t{1} << 10;
+  size_t free_files = 64;  // so many of a tablet are no debt
   // Adjacent cold references are recompressed when they have at least this many bytes together.
   uint64_t recompress_bytes = uint64_t{32} << 20;
   // A cold tablet with fewer bytes in the other codec is not rewritten.

@@ -149,7 +149,7 @@ TieredDebt TieredDebtOf(std::vector<OverlapCluster> clusters) {
   while (const std::optional<Tier> tier = FindTier(clusters)) {
     const InputRange inputs = InputRangeOf(clusters, tier->begin, tier->end);
     debt.bytes += inputs.bytes;
-    debt.sources += tier->sources;
+    debt.inputs.push_back(inputs);
     const auto begin = clusters.begin() + static_cast<std::ptrdiff_t>(tier->begin);
     *begin = OverlapCluster{inputs.begin,          inputs.end,          inputs.bytes, 1,
                             inputs.sequence_first, inputs.sequence_last};

@@ -31,8 +31,8 @@ std::optional<InputRange> FindInputsForReads(const std::vector<OverlapCluster>& 
 
 // What merging by size still has to do: 0 iff FindTieredInputs finds nothing.
 struct TieredDebt {
-  uint64_t bytes = 0;  // to rewrite
-  size_t sources = 0;  // to merge
+  uint64_t bytes = 0;              // to rewrite
+  std::vector<InputRange> inputs;  // of each merge, by positions in the present stack
 };
 TieredDebt TieredDebtOf(std::vector<OverlapCluster> clusters);
 

@@ -125,6 +125,45 @@ std::optional<InputRange> FindSmallFileInputsWithin(const Tablet& tablet,
   return std::nullopt;
 }
 
+// Like FindSmallFileInputs, for the references of one cluster from position `from` on.
+std::optional<InputRange> FindSmallFileInputsFrom(const Tablet& tablet,
+                                                  const OverlapCluster& cluster,
+                                                  const FileShares& parts, uint64_t file_bytes,
+                                                  uint64_t bytes_max, size_t from) {
+  if (cluster.end - from < kSmallFileCountMin || !HasOneInterval(tablet, cluster) ||
+      !IsInRowOrder(tablet, cluster))
+    return std::nullopt;
+  size_t begin = from;
+  uint64_t bytes = 0;
+  for (size_t i = from; i <= cluster.end; ++i) {
+    const bool is_small = i < cluster.end && PartBytes(tablet.stack[i], parts) < file_bytes;
+    const uint64_t next_bytes = is_small ? ShareBytes(tablet.stack[i], parts) : 0;
+    if (is_small && bytes + next_bytes <= bytes_max) {
+      bytes += next_bytes;
+      continue;
+    }
+    if (std::optional<InputRange> inputs =
+            FindSmallFileInputsWithin(tablet, cluster, parts, begin, i))
+      return inputs;
+    // If file i was small but exceeded the limit, begin the next range with it.
+    begin = is_small ? i : i + 1;
+    bytes = is_small ? next_bytes : 0;
+  }
+  return std::nullopt;
+}
+
+// Makes the references what a metadata merge to `cluster` would make them.
+void Join(const OverlapCluster& cluster, std::vector<SstableReference>* references) {
+  for (SstableReference& reference : *references) {
+    reference.sequence_first = cluster.sequence_first;
+    reference.sequence_last = cluster.sequence_last;
+  }
+  std::sort(references->begin(), references->end(),
+            [](const SstableReference& a, const SstableReference& b) {
+              return a.range->start < b.range->start;
+            });
+}
+
 }  // namespace
 
 std::optional<InputRange> FindMetadataMergeInputs(const Tablet& tablet,
@@ -157,49 +196,31 @@ std::optional<InputRange> FindSmallFileInputs(const Tablet& tablet,
                                               const FileShares& parts, uint64_t file_bytes,
                                               uint64_t bytes_max) {
   for (const OverlapCluster& cluster : clusters) {
-    if (cluster.end - cluster.begin < kSmallFileCountMin || !HasOneInterval(tablet, cluster) ||
-        !IsInRowOrder(tablet, cluster))
-      continue;
-    size_t begin = cluster.begin;
-    uint64_t bytes = 0;
-    for (size_t i = cluster.begin; i <= cluster.end; ++i) {
-      const bool is_small = i < cluster.end && PartBytes(tablet.stack[i], parts) < file_bytes;
-      const uint64_t next_bytes = is_small ? ShareBytes(tablet.stack[i], parts) : 0;
-      if (is_small && bytes + next_bytes <= bytes_max) {
-        bytes += next_bytes;
-        continue;
-      }
-      if (std::optional<InputRange> inputs =
-              FindSmallFileInputsWithin(tablet, cluster, parts, begin, i))
-        return inputs;
-      // If file i was small but exceeded the limit, begin the next range with it.
-      begin = is_small ? i : i + 1;
-      bytes = is_small ? next_bytes : 0;
-    }
+    if (std::optional<InputRange> inputs =
+            FindSmallFileInputsFrom(tablet, cluster, parts, file_bytes, bytes_max, cluster.begin))
+      return inputs;
   }
   return std::nullopt;
 }
 
-size_t CountSmallFileReferences(const Tablet& tablet, const std::vector<OverlapCluster>& clusters,
-                                const FileShares& parts, uint64_t file_bytes, uint64_t bytes_max) {
-  if (tablet.stack.size() < kSmallFileCountMin) return 0;
-  Tablet joined = tablet;
-  const std::vector<OverlapCluster> joined_clusters = JoinMovable(tablet, clusters);
-  for (const OverlapCluster& cluster : joined_clusters) {
-    if (HasOneInterval(tablet, cluster)) continue;  // it was not joined
-    const auto begin = joined.stack.begin() + static_cast<std::ptrdiff_t>(cluster.begin);
-    const auto end = joined.stack.begin() + static_cast<std::ptrdiff_t>(cluster.end);
-    for (auto it = begin; it != end; ++it) {
-      it->sequence_first = cluster.sequence_first;
-      it->sequence_last = cluster.sequence_last;
+void AddSmallFiles(const Tablet& tablet, const std::vector<OverlapCluster>& joined_clusters,
+                   const FileShares& parts, uint64_t file_bytes, uint64_t bytes_max,
+                   std::set<uint64_t>* files) {
+  for (OverlapCluster cluster : joined_clusters) {
+    const size_t count = cluster.end - cluster.begin;
+    if (count < kSmallFileCountMin || cluster.sources > 1) continue;
+    const auto begin = tablet.stack.begin() + static_cast<std::ptrdiff_t>(cluster.begin);
+    Tablet joined{tablet.range, {begin, begin + static_cast<std::ptrdiff_t>(count)}};
+    if (!HasOneInterval(tablet, cluster)) Join(cluster, &joined.stack);
+    cluster.begin = 0;
+    cluster.end = count;
+    size_t from = 0;
+    while (const std::optional<InputRange> inputs =
+               FindSmallFileInputsFrom(joined, cluster, parts, file_bytes, bytes_max, from)) {
+      for (from = inputs->begin; from < inputs->end; ++from)
+        files->insert(joined.stack[from].file->number);
     }
-    std::sort(begin, end, [](const SstableReference& a, const SstableReference& b) {
-      return a.range->start < b.range->start;
-    });
   }
-  const std::optional<InputRange> inputs =
-      FindSmallFileInputs(joined, joined_clusters, parts, file_bytes, bytes_max);
-  return inputs.has_value() ? inputs->end - inputs->begin : 0;
 }
 
 std::optional<InputRange> FindRecompressionInputs(const Tablet& tablet,

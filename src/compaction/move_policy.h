@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "compaction/stack_shape.h"
@@ -38,10 +39,11 @@ std::optional<InputRange> FindSmallFileInputs(const Tablet& tablet,
                                               const std::vector<OverlapCluster>& clusters,
                                               const FileShares& parts, uint64_t file_bytes,
                                               uint64_t bytes_max);
-// Returns how many references the next small-file compaction of the stack replaces, once all
-// clusters that may be joined are joined.
-size_t CountSmallFileReferences(const Tablet& tablet, const std::vector<OverlapCluster>& clusters,
-                                const FileShares& parts, uint64_t file_bytes, uint64_t bytes_max);
+// Adds the numbers of all files that small-file compactions of the stack would combine, once the
+// clusters that may be joined are joined. `joined_clusters` are those of JoinMovable.
+void AddSmallFiles(const Tablet& tablet, const std::vector<OverlapCluster>& joined_clusters,
+                   const FileShares& parts, uint64_t file_bytes, uint64_t bytes_max,
+                   std::set<uint64_t>* files);
 
 // A file is cold if its newest_commit_time is at most `cold_before`. A tablet is cold if all of its
 // files are.

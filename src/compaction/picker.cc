@@ -40,9 +40,6 @@ enum class Urgency : size_t {
 };
 constexpr size_t kUrgencyCount = 8;
 
-// So many files of a tablet may wait for a compaction before each further one counts as debt.
-constexpr size_t kFreeFiles = 64;
-
 // Keeps for each urgency the pick with the greatest value among those that the disk has room for.
 class Candidates {
  public:
@@ -66,7 +63,7 @@ class Candidates {
   bool has_drop() const { return slots_[static_cast<size_t>(Urgency::kDrop)].pick.has_value(); }
   bool HasMoreUrgentThan(Urgency urgency) const {
     for (size_t i = 0; i < static_cast<size_t>(urgency); ++i) {
-      if (slots_[i].pick.has_value() && RoundOf(i) == 0) return true;
+      if (slots_[i].pick.has_value() && RoundOf(i) < 2) return true;
     }
     return false;
   }
@@ -75,7 +72,8 @@ class Candidates {
       for (size_t i = 0; i < kUrgencyCount; ++i) {
         if (!slots_[i].pick.has_value() || RoundOf(i) != round) continue;
         slots_[i].pick->is_recurring = IsRecurring(i);
-        slots_[i].pick->is_turn_of_others = input_.recurring_last;
+        slots_[i].pick->is_turn_of_others =
+            input_.recurring_last && i != static_cast<size_t>(Urgency::kDrop);
         return std::move(slots_[i].pick);
       }
     }
@@ -127,11 +125,12 @@ class TablePicker {
     for (size_t i = 0; i < looks_.size(); ++i) {
       if (!looks_[i].is_free) continue;
       OfferDrop(i, candidates);
+      bool is_busy = false;  // a pick of a recurring kind is due in the tablet
       for (const StackSpan& stack_span : looks_[i].stack_spans) {
-        OfferMove(i, stack_span.clusters, candidates);
-        OfferMerges(i, stack_span.clusters, candidates);
+        is_busy = OfferMove(i, stack_span.clusters, candidates) || is_busy;
+        is_busy = OfferMerges(i, stack_span.clusters, candidates) || is_busy;
         OfferSmallFiles(i, stack_span.clusters, candidates);
-        if (stack_span.reaches_end) OfferRewrites(i, stack_span.clusters, candidates);
+        if (stack_span.reaches_end) OfferRewrites(i, stack_span.clusters, is_busy, candidates);
       }
     }
   }
@@ -156,34 +155,39 @@ class TablePicker {
     }
   }
 
-  void OfferMove(size_t index, const std::vector<OverlapCluster>& clusters,
+  // Returns true if one is due.
+  bool OfferMove(size_t index, const std::vector<OverlapCluster>& clusters,
                  Candidates* candidates) {
-    if (const std::optional<InputRange> inputs =
-            FindMetadataMergeInputs(*looks_[index].tablet, clusters)) {
-      candidates->Offer(Urgency::kMetadataMerge, 1,
-                        MakePick(CompactionKind::kMetadataMerge, {{index, *inputs}},
-                                 "they have no row in common"));
-    }
+    const std::optional<InputRange> inputs =
+        FindMetadataMergeInputs(*looks_[index].tablet, clusters);
+    if (!inputs.has_value()) return false;
+    candidates->Offer(
+        Urgency::kMetadataMerge, 1,
+        MakePick(CompactionKind::kMetadataMerge, {{index, *inputs}}, "they have no row in common"));
+    return true;
   }
 
-  void OfferMerges(size_t index, const std::vector<OverlapCluster>& clusters,
+  // Returns true if one is due.
+  bool OfferMerges(size_t index, const std::vector<OverlapCluster>& clusters,
                    Candidates* candidates) {
     const auto is_any = [](const TabletLook&) { return true; };
-    if (const std::optional<InputRange> inputs = FindTieredInputs(clusters)) {
-      OfferMerge(Urgency::kTiered, {index, *inputs}, is_any,
-                 fmt::format("{} of similar size, {} bytes", inputs->sources, inputs->bytes),
+    const std::optional<InputRange> tiered = FindTieredInputs(clusters);
+    if (tiered.has_value()) {
+      OfferMerge(Urgency::kTiered, {index, *tiered}, is_any,
+                 fmt::format("{} of similar size, {} bytes", tiered->sources, tiered->bytes),
                  candidates);
     }
     OfferFragmented(index, clusters, candidates);
     const auto is_read = [](const TabletLook& look) {
       return FindInputsForReads(look.clusters(), look.reads).has_value();
     };
-    if (const std::optional<InputRange> inputs =
-            FindInputsForReads(clusters, looks_[index].reads)) {
+    const std::optional<InputRange> inputs = FindInputsForReads(clusters, looks_[index].reads);
+    if (inputs.has_value()) {
       std::string reason = fmt::format("{} reads used {} sources, {} bytes", looks_[index].reads,
                                        inputs->sources, inputs->bytes);
       OfferMerge(Urgency::kRead, {index, *inputs}, is_read, std::move(reason), candidates);
     }
+    return tiered.has_value() || inputs.has_value();
   }
 
   // Offers a merge. Its value is the number of sources removed per byte, since cheap merges speed
@@ -229,10 +233,12 @@ class TablePicker {
   }
 
   // Offers rewrites that must reach the end of the stack, where tombstones are dropped.
-  void OfferRewrites(size_t index, const std::vector<OverlapCluster>& clusters,
+  void OfferRewrites(size_t index, const std::vector<OverlapCluster>& clusters, bool is_busy,
                      Candidates* candidates) {
-    // A sample reads files, so it is taken only for a job that would be picked.
-    if (!candidates->HasMoreUrgentThan(Urgency::kDead))
+    // A sample reads files, so it is taken only for a job that would be picked. When the recurring
+    // kinds come last, these are the jobs of the other tablets, whose samples stay valid.
+    const bool has_turn = input_.recurring_last && !is_busy;
+    if (has_turn || !candidates->HasMoreUrgentThan(Urgency::kDead))
       OfferReclaiming(index, clusters, candidates);
     OfferRecompression(index, clusters, candidates);
     OfferCold(index, clusters, candidates);
@@ -392,19 +398,26 @@ uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileSh
                              const FilesByTablet& unreadable, const CompactionSizes& sizes) {
   const Tablet& tablet = table.tablets[index];
   uint64_t debt_bytes = 0;
-  size_t files = 0;
+  std::set<uint64_t> files;
   for (const StackSpan& stack_span : StackSpansOf(
            tablet, parts, FilesOf(unreadable, {table.definition->id, tablet.range.start}))) {
-    std::vector<OverlapCluster> clusters = JoinMovable(tablet, stack_span.clusters);
+    const std::vector<OverlapCluster> clusters = JoinMovable(tablet, stack_span.clusters);
     debt_bytes += FragmentDebtBytes(clusters);
-    const TieredDebt tiered = TieredDebtOf(std::move(clusters));
+    const TieredDebt tiered = TieredDebtOf(clusters);
     debt_bytes += tiered.bytes;
-    if (tablet.stack.size() <= kFreeFiles) continue;
-    files += tiered.sources;
-    files += CountSmallFileReferences(tablet, stack_span.clusters, parts, sizes.small_file_bytes,
-                                      sizes.recompress_bytes);
+    if (tablet.stack.size() <= sizes.free_files) continue;
+    for (const InputRange& inputs : tiered.inputs) {
+      for (size_t i = inputs.begin; i < inputs.end; ++i) files.insert(tablet.stack[i].file->number);
+    }
+    AddSmallFiles(tablet, clusters, parts, sizes.small_file_bytes, sizes.recompress_bytes, &files);
   }
-  return debt_bytes + sizes.file_debt_bytes * (std::max(files, kFreeFiles) - kFreeFiles);
+  // A file that several tablets share is not one of a call that writes few rows again and again.
+  std::erase_if(files, [&](uint64_t file) {
+    const auto it = parts.find(file);
+    return it != parts.end() && it->second.shown > 1;
+  });
+  return debt_bytes +
+         sizes.file_debt_bytes * (std::max(files.size(), sizes.free_files) - sizes.free_files);
 }
 
 uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable,

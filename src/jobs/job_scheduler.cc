@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/status.h"
-#include "compaction/reclaim_policy.h"
 #include "read/source_chain.h"
 #include "views/gc_fence_horizon.h"
 
@@ -55,6 +54,11 @@ std::string_view NameOf(JobSubject::Kind kind) {
       return "reserving disk space";
   }
   return "background work";
+}
+
+bool IsEditOfTablets(CompactionKind kind) {
+  return kind == CompactionKind::kDropFiles || kind == CompactionKind::kSplitTablet ||
+         kind == CompactionKind::kMergeTablets;
 }
 
 // UINT64_MAX means no limit and stays UINT64_MAX.
@@ -317,14 +321,19 @@ std::optional<CompactionPick> JobScheduler::Pick(const PickState& pick_state, bo
   input.metadata_merges_last = metadata_merges_in_a_row_.load() >= kMergesInARow;
   input.recurring_last = recurring_in_a_row_.load() >= kMergesInARow;
   std::optional<CompactionPick> pick = PickCompaction(input);
-  const bool is_metadata_merge = pick.has_value() && pick->kind == CompactionKind::kMetadataMerge;
-  metadata_merges_in_a_row_ = is_metadata_merge ? metadata_merges_in_a_row_ + 1 : 0;
-  const bool others_had_turn = !pick.has_value() || !pick->is_recurring || input.recurring_last;
-  recurring_in_a_row_ = others_had_turn ? 0 : recurring_in_a_row_ + 1;
   counters_.full_picks.fetch_add(1, std::memory_order_relaxed);
   NoteWithheld(withheld_bytes, free_bytes);
   if (is_withheld != nullptr) *is_withheld = withheld_bytes > 0;
   return pick;
+}
+
+// Drops and tablet changes take no time. They neither count nor end a row.
+void JobScheduler::CountRow(const std::optional<CompactionPick>& pick) {
+  if (pick.has_value() && IsEditOfTablets(pick->kind)) return;
+  const bool is_metadata_merge = pick.has_value() && pick->kind == CompactionKind::kMetadataMerge;
+  metadata_merges_in_a_row_ = is_metadata_merge ? metadata_merges_in_a_row_ + 1 : 0;
+  const bool is_counted = pick.has_value() && pick->is_recurring && !pick->is_turn_of_others;
+  recurring_in_a_row_ = is_counted ? recurring_in_a_row_ + 1 : 0;
 }
 
 std::optional<CompactionPick> JobScheduler::PickIfChanged(PickState* pick_state) {
@@ -351,8 +360,9 @@ std::optional<CompactionPick> JobScheduler::PickIfChanged(PickState* pick_state)
   } else {
     bool is_withheld = false;
     pick = Pick(*pick_state, &is_withheld);
-    if ((!pick || pick->is_turn_of_others) && FreezeIdleMemtables(*pick_state))
-      return std::nullopt;  // the state is not current any more
+    CountRow(pick);
+    if ((!pick || pick->is_turn_of_others) && FreezeIdleMemtables(*pick_state) && !pick)
+      return pick;  // the state is not current any more
     if (pick || is_withheld) return pick;
     next.at = std::chrono::steady_clock::now();
     next.look_micros =
@@ -360,44 +370,6 @@ std::optional<CompactionPick> JobScheduler::PickIfChanged(PickState* pick_state)
   }
   pick_state->quiet = std::make_shared<const Quiet>(std::move(next));
   return pick;
-}
-
-bool JobScheduler::FreezeIdleMemtables(const PickState& pick_state) {
-  if (!parts_.gate->CheckRoomForFlushes("a flush", 0).ok()) return false;
-  const Version& version = *pick_state.view->version;
-  std::vector<EngineState::IdleMemtable> worthwhile;
-  for (EngineState::IdleMemtable& idle : state_.IdleMemtables(pick_state.now - kIdleMicros)) {
-    const auto table = version.tables.find(idle.table_id);
-    {
-      MutexLock lock(state_.mutex());
-      uint64_t& examined = idle_examined_[idle.table_id];
-      if (std::exchange(examined, idle.last_sequence) == idle.last_sequence) continue;
-    }
-    const Memtable::EntryCounts counts = idle.memtable->entry_counts();
-    if (table == version.tables.end() ||
-        !IsFlushWorthwhile(*table->second, {.row_tombstones = counts.row_tombstones,
-                                            .other_tombstones = counts.other_tombstones,
-                                            .versions = counts.versions,
-                                            .timestamp_min = counts.timestamp_min}))
-      continue;
-    worthwhile.push_back(std::move(idle));
-  }
-  if (worthwhile.empty()) return false;
-  bool any = false;
-  const bool ran = parts_.committer->RunExclusiveIfIdle([&] {
-    for (const EngineState::IdleMemtable& idle : worthwhile) {
-      const std::shared_ptr<Memtable> active = state_.ActiveMemtable(idle.table_id, INT64_MIN);
-      if (active != idle.memtable || active->last_sequence() != idle.last_sequence) continue;
-      state_.Freeze(idle.table_id);
-      any = true;
-    }
-    return absl::OkStatus();
-  });
-  MutexLock lock(state_.mutex());
-  if (!ran)
-    for (const EngineState::IdleMemtable& idle : worthwhile) idle_examined_.erase(idle.table_id);
-  if (any) state_.SignalChangeLocked();
-  return any;
 }
 
 void JobScheduler::NoteWithheld(uint64_t withheld_bytes, uint64_t free_bytes) {

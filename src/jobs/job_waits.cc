@@ -1,8 +1,10 @@
-// Waiting for background work, and reserving tablets for compactions run by callers.
+// Waiting for background work, reserving tablets for compactions run by callers, and flushing what
+// is idle.
 #include <stop_token>
 #include <utility>
 
 #include "base/status.h"
+#include "compaction/reclaim_policy.h"
 #include "jobs/job_scheduler.h"
 #include "read/source_chain.h"
 
@@ -144,6 +146,44 @@ void JobScheduler::ReleaseTablet(const TabletName& tablet, std::atomic<bool>* st
   state_.EndBusyLocked(tablet);
   claims_.erase(stop);
   state_.SignalChangeLocked();
+}
+
+bool JobScheduler::FreezeIdleMemtables(const PickState& pick_state) {
+  if (!parts_.gate->CheckRoomForFlushes("a flush", 0).ok()) return false;
+  const Version& version = *pick_state.view->version;
+  std::vector<EngineState::IdleMemtable> worthwhile;
+  for (EngineState::IdleMemtable& idle : state_.IdleMemtables(pick_state.now - kIdleMicros)) {
+    const auto table = version.tables.find(idle.table_id);
+    {
+      MutexLock lock(state_.mutex());
+      uint64_t& examined = idle_examined_[idle.table_id];
+      if (std::exchange(examined, idle.last_sequence) == idle.last_sequence) continue;
+    }
+    const Memtable::EntryCounts counts = idle.memtable->entry_counts();
+    if (table == version.tables.end() ||
+        !IsFlushWorthwhile(*table->second, {.row_tombstones = counts.row_tombstones,
+                                            .other_tombstones = counts.other_tombstones,
+                                            .versions = counts.versions,
+                                            .timestamp_min = counts.timestamp_min}))
+      continue;
+    worthwhile.push_back(std::move(idle));
+  }
+  if (worthwhile.empty()) return false;
+  bool any = false;
+  const bool ran = parts_.committer->RunExclusiveIfIdle([&] {
+    for (const EngineState::IdleMemtable& idle : worthwhile) {
+      const std::shared_ptr<Memtable> active = state_.ActiveMemtable(idle.table_id, INT64_MIN);
+      if (active != idle.memtable || active->last_sequence() != idle.last_sequence) continue;
+      state_.Freeze(idle.table_id);
+      any = true;
+    }
+    return absl::OkStatus();
+  });
+  MutexLock lock(state_.mutex());
+  if (!ran)
+    for (const EngineState::IdleMemtable& idle : worthwhile) idle_examined_.erase(idle.table_id);
+  if (any) state_.SignalChangeLocked();
+  return any;
 }
 
 }  // namespace stele::internal

@@ -19,6 +19,9 @@ constexpr std::chrono::milliseconds kAwaitedCheckEvery{20};
 constexpr std::chrono::milliseconds kResumeCheckEvery{1000};
 // On a full disk, memtables of so many bytes are flushed to release segments of the log.
 constexpr uint64_t kFlushedForRoomBytesMin = uint64_t{32} << 10;
+// The longest wait of a call that makes a small file, which has neither a deadline nor a stop
+// token.
+constexpr std::chrono::seconds kFileTurnMax{1};
 constexpr char kFinal[] = "stele/final";  // a payload of a status
 
 AttemptMode ModeOf(int attempts) {
@@ -144,6 +147,7 @@ absl::Status WriteAdmission::AwaitDebtTurns(uint64_t bytes, const WriteOptions& 
                                             const WriteGate::FreesSpace& frees_space) {
   if (!has_threads_ || DebtPressure() <= WriteThrottle::kPressureFree) return absl::OkStatus();
   return parts_.throttle->AwaitDebtTurns(bytes, [&]() -> absl::StatusOr<double> {
+    STELE_RETURN_IF_ERROR(parts_.committer->poison());  // no job reduces the debt then
     STELE_RETURN_IF_ERROR(parts_.gate->CheckWritable(frees_space));
     STELE_RETURN_IF_ERROR(CheckAwaited(write));
     return DebtPressure();
@@ -153,8 +157,9 @@ absl::Status WriteAdmission::AwaitDebtTurns(uint64_t bytes, const WriteOptions& 
 void WriteAdmission::AwaitTurnOfFile() {
   const auto is_behind = [this] { return DebtPressure() > WriteThrottle::kPressureFree; };
   if (parts_.installer == nullptr || !is_behind()) return;
+  const WriteOptions limits{.deadline = std::chrono::steady_clock::now() + kFileTurnMax};
   const absl::Status waited =
-      has_threads_ ? AwaitDebtTurns(sizes_.compaction.file_debt_bytes, WriteOptions(), nullptr)
+      has_threads_ ? AwaitDebtTurns(sizes_.compaction.file_debt_bytes, limits, nullptr)
                    : parts_.background->StepWhile(is_behind);
   waited.IgnoreError();
 }

@@ -91,7 +91,8 @@ class WriteAdmission {
   // threads it runs the jobs.
   absl::Status AwaitMemory(uint64_t bytes, const WriteOptions& options);
   // Delays a call that makes a small file while compactions are behind, like a write of
-  // its debt. Returns early if the database refuses writes, and the call must find out itself.
+  // its debt, for at most a second. Returns early if the database refuses writes, and the call must
+  // find out itself.
   void AwaitTurnOfFile();
   LargeWrites& large_writes() { return large_writes_; }
   // True if writes of this size wait for other large writes.

@@ -109,8 +109,8 @@ plant(
     ("files with common rows are moved by metadata only", "if (after != spans_.begin() && range.Overlaps(*std::prev(after)->second)) return false;", ""),
     ("moved files are moved again", "if (end - begin > 1 || !HasOneInterval(tablet, clusters[begin]))", "if (true)"),
     ("small-file compaction rewrites a large file next to small ones", "if (largest_bytes * kSmallFileGrowthMin <= inputs.bytes) return inputs;", "return inputs;"),
-    ("small-file compaction picks files out of row order", "|| !HasOneInterval(tablet, cluster) || !IsInRowOrder(tablet, cluster)) continue;",
-     ") continue;"),
+    ("small-file compaction picks files out of row order", "|| !HasOneInterval(tablet, cluster) || !IsInRowOrder(tablet, cluster)) return std::nullopt;",
+     ") return std::nullopt;"),
     ("recompressed files are recompressed again", "if (tablet.stack[i].file->bottommost_codec || !IsCold(tablet.stack[i], cold_before)) {",
      "if (!IsCold(tablet.stack[i], cold_before)) {"),
     ("hot files are recompressed", "if (tablet.stack[i].file->bottommost_codec || !IsCold(tablet.stack[i], cold_before)) {",
@@ -146,7 +146,7 @@ plant(
 )
 plant(
     "reclaim", RECLAIM, "src/jobs/job_scheduler.cc",
-    ("an idle memtable is not flushed", "if ((!pick || pick->is_turn_of_others) && FreezeIdleMemtables(*pick_state)) return std::nullopt;", ""),
+    ("an idle memtable is not flushed", "if ((!pick || pick->is_turn_of_others) && FreezeIdleMemtables(*pick_state) && !pick) return pick;", ""),
 )
 
 plant(
