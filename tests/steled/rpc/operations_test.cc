@@ -3,7 +3,6 @@
 
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <chrono>
 #include <list>
@@ -15,33 +14,12 @@
 #include "absl/status/status.h"
 #include "remote/wire/operations.grpc.pb.h"
 #include "steled/fake_call.h"
+#include "steled/no_threads.h"
 #include "steled/rpc/method_table.h"
 #include "steled/transport/transport.h"
 
 namespace stele::server {
 namespace {
-
-// As long as it lives no thread can be created, since there is no room for its stack.
-class NoThreads {
- public:
-  NoThreads() {
-    pthread_getattr_default_np(&before_);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, size_t{1} << 47);
-    pthread_setattr_default_np(&attributes);
-    pthread_attr_destroy(&attributes);
-  }
-  ~NoThreads() {
-    pthread_setattr_default_np(&before_);
-    pthread_attr_destroy(&before_);
-  }
-  NoThreads(const NoThreads&) = delete;
-  NoThreads& operator=(const NoThreads&) = delete;
-
- private:
-  pthread_attr_t before_;
-};
 
 TEST(OperationsTest, WithoutAThreadOneIsRefusedAndTakesNoPlace) {
   Operations operations;
