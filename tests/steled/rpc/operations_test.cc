@@ -84,16 +84,22 @@ TEST(OperationsTest, AreListedByTheirCollectionAndDeleted) {
 // An operation whose work runs until Stop or End.
 class WaitTest : public testing::Test {
  protected:
-  WaitTest() {
+  WaitTest() : WaitTest(Operations::WaitLimits()) {}
+  explicit WaitTest(const Operations::WaitLimits& limits) : operations_(limits) {
+    request_.set_name(StartWork());
+  }
+  ~WaitTest() override { End(); }
+
+  // Starts an operation and returns its name.
+  std::string StartWork() {
     const auto work = [token = release_.get_token()](const std::stop_token& stop) {
       while (!token.stop_requested() && !stop.stop_requested()) std::this_thread::yield();
       return Operations::Outcome();
     };
     const auto started = operations_.Start("r", google::protobuf::Empty(), work);
     EXPECT_TRUE(started.ok()) << started.status();
-    request_.set_name(started->name());
+    return started->name();
   }
-  ~WaitTest() override { End(); }
 
   void End() { release_.request_stop(); }
   // Returns the state that a call got.
@@ -154,7 +160,41 @@ TEST_F(WaitTest, ACallEndsWhenTheOperationIsDeleted) {
   EXPECT_TRUE(absl::IsNotFound(call.TakeRest()->Resume(&call)));
 }
 
-TEST_F(WaitTest, AnyNumberOfCallsMayWaitAndTheEndWakesAll) {
+TEST_F(WaitTest, OnlyCallsOfTheOperationThatChangesAreWoken) {
+  google::longrunning::WaitOperationRequest other_request;
+  other_request.set_name(StartWork());
+  FakeCall call;
+  FakeCall other;
+  ASSERT_TRUE(operations_.WaitOperation(request_, &call).ok());
+  ASSERT_TRUE(operations_.WaitOperation(other_request, &other).ok());
+  google::longrunning::DeleteOperationRequest deletion;
+  deletion.set_name(other_request.name());
+  google::protobuf::Empty response;
+  ASSERT_TRUE(operations_.DeleteOperation(deletion, &response).ok());
+  EXPECT_TRUE(other.is_woken());
+  EXPECT_FALSE(call.is_woken());
+  End();
+  call.AwaitWake();
+  ASSERT_TRUE(call.TakeRest()->Resume(&call).ok());
+  EXPECT_TRUE(IsDone(&call));
+}
+
+// As before the transport stops: the work continues.
+TEST_F(WaitTest, TheEndOfWaitsSendsThePresentState) {
+  FakeCall call;
+  ASSERT_TRUE(operations_.WaitOperation(request_, &call).ok());
+  operations_.EndWaits();
+  call.AwaitWake();
+  ASSERT_TRUE(call.TakeRest()->Resume(&call).ok());
+  EXPECT_FALSE(IsDone(&call));
+  EXPECT_EQ(call.TakeRest(), nullptr);
+  FakeCall late;
+  ASSERT_TRUE(operations_.WaitOperation(request_, &late).ok());
+  EXPECT_EQ(late.TakeRest(), nullptr);
+  EXPECT_FALSE(IsDone(&late));
+}
+
+TEST_F(WaitTest, ManyCallsMayWaitAndTheEndWakesAll) {
   std::list<FakeCall> calls;
   for (int i = 0; i < 100; ++i) {
     calls.emplace_back();
@@ -168,7 +208,41 @@ TEST_F(WaitTest, AnyNumberOfCallsMayWaitAndTheEndWakesAll) {
   }
 }
 
-TEST_F(WaitTest, WaitingCallsTakeNoPlace) {
+class FewWaitsTest : public WaitTest {
+ protected:
+  FewWaitsTest() : WaitTest({.calls = 2, .time = std::chrono::minutes(30)}) {}
+};
+
+TEST_F(FewWaitsTest, ACallAboveTheLimitGetsTheStateAtOnceUntilAnotherEnds) {
+  FakeCall first;
+  FakeCall second;
+  for (FakeCall* const call : {&first, &second}) {
+    ASSERT_TRUE(operations_.WaitOperation(request_, call).ok());
+    EXPECT_EQ(call->answer_count(), 0U);
+  }
+  for (int i = 0; i < 3; ++i) {
+    FakeCall above;
+    ASSERT_TRUE(operations_.WaitOperation(request_, &above).ok());
+    EXPECT_EQ(above.TakeRest(), nullptr);
+    EXPECT_FALSE(IsDone(&above));
+  }
+  // A call that waits keeps its place when it is woken for nothing.
+  ASSERT_TRUE(second.TakeRest()->Resume(&second).ok());
+  EXPECT_EQ(second.answer_count(), 0U);
+  ASSERT_NE(first.TakeRest(), nullptr);  // and is destroyed, as at the end of a call
+  FakeCall next;
+  ASSERT_TRUE(operations_.WaitOperation(request_, &next).ok());
+  EXPECT_EQ(next.answer_count(), 0U);
+  EXPECT_NE(next.TakeRest(), nullptr);
+}
+
+// No wait is over before the end, however slow the machine is.
+class LongWaitTest : public WaitTest {
+ protected:
+  LongWaitTest() : WaitTest({.time = std::chrono::hours(1)}) {}
+};
+
+TEST_F(LongWaitTest, WaitingCallsTakeNoPlace) {
   constexpr size_t kCallers = 8;
   constexpr char kService[] = "google.longrunning.Operations";
   MethodTable methods;
