@@ -236,39 +236,64 @@ TEST_F(FewWaitsTest, ACallAboveTheLimitGetsTheStateAtOnceUntilAnotherEnds) {
   EXPECT_NE(next.TakeRest(), nullptr);
 }
 
-// No wait is over before the end, however slow the machine is.
-class LongWaitTest : public WaitTest {
+// Calls through a transport. No wait is over before the end, however slow the machine is.
+class ServedWaitTest : public WaitTest {
  protected:
-  LongWaitTest() : WaitTest({.time = std::chrono::hours(1)}) {}
+  ServedWaitTest() : WaitTest({.time = std::chrono::hours(1)}) {
+    constexpr char kService[] = "google.longrunning.Operations";
+    methods_.Add(kService, "WaitOperation", &operations_, &Operations::WaitOperation);
+    methods_.Add(kService, "GetOperation", &operations_, &Operations::GetOperation);
+    TransportOptions options;
+    options.listen = "127.0.0.1:0";
+    options.calls_max = 4;
+    absl::StatusOr<std::unique_ptr<Transport>> transport =
+        Transport::Start(options, &methods_, nullptr);
+    EXPECT_TRUE(transport.ok()) << transport.status();
+    transport_ = *std::move(transport);
+    stub_ = google::longrunning::Operations::NewStub(
+        grpc::CreateChannel(transport_->address(), grpc::InsecureChannelCredentials()));
+  }
+
+  // Returns threads that wait for the operation, after their calls were paused.
+  std::vector<std::jthread> BeginToWait(std::vector<google::longrunning::Operation>* results) {
+    std::vector<std::jthread> callers;
+    for (google::longrunning::Operation& result : *results) {
+      callers.emplace_back([this, &result] {
+        grpc::ClientContext context;
+        const grpc::Status status = stub_->WaitOperation(&context, request_, &result);
+        EXPECT_TRUE(status.ok()) << status.error_message();
+      });
+      while (transport_->Figures().paused_calls < callers.size()) std::this_thread::yield();
+    }
+    return callers;
+  }
+
+  MethodTable methods_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<google::longrunning::Operations::Stub> stub_;
 };
 
-TEST_F(LongWaitTest, WaitingCallsTakeNoPlace) {
-  constexpr size_t kCallers = 8;
-  constexpr char kService[] = "google.longrunning.Operations";
-  MethodTable methods;
-  methods.Add(kService, "WaitOperation", &operations_, &Operations::WaitOperation);
-  methods.Add(kService, "GetOperation", &operations_, &Operations::GetOperation);
-  TransportOptions options;
-  options.listen = "127.0.0.1:0";
-  options.calls_max = 4;
-  const auto transport = Transport::Start(options, &methods, nullptr);
-  ASSERT_TRUE(transport.ok()) << transport.status();
-  const auto stub = google::longrunning::Operations::NewStub(
-      grpc::CreateChannel((*transport)->address(), grpc::InsecureChannelCredentials()));
-  std::vector<google::longrunning::Operation> results(kCallers);
-  std::vector<std::jthread> callers;
-  while (callers.size() < kCallers) {
-    callers.emplace_back([&, result = &results[callers.size()]] {
-      grpc::ClientContext context;
-      EXPECT_TRUE(stub->WaitOperation(&context, request_, result).ok());
-    });
-    while ((*transport)->Figures().paused_calls < callers.size()) std::this_thread::yield();
+// As in a server that stops: the calls return, and the grace period is not used up.
+TEST_F(ServedWaitTest, WaitsThatWereEndedDoNotHoldUpTheTransport) {
+  std::vector<google::longrunning::Operation> results(3);
+  std::vector<std::jthread> callers = BeginToWait(&results);
+  operations_.EndWaits();
+  transport_->Stop(std::chrono::hours(1));
+  callers.clear();  // joined
+  for (const google::longrunning::Operation& result : results) {
+    EXPECT_EQ(result.name(), request_.name());
+    EXPECT_FALSE(result.done());
   }
+}
+
+TEST_F(ServedWaitTest, WaitingCallsTakeNoPlace) {
+  std::vector<google::longrunning::Operation> results(8);
+  std::vector<std::jthread> callers = BeginToWait(&results);
   google::longrunning::GetOperationRequest get;
   get.set_name(request_.name());
   google::longrunning::Operation operation;
   grpc::ClientContext context;
-  EXPECT_TRUE(stub->GetOperation(&context, get, &operation).ok());
+  EXPECT_TRUE(stub_->GetOperation(&context, get, &operation).ok());
   EXPECT_FALSE(operation.done());
   End();
   callers.clear();  // joined
