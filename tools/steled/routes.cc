@@ -12,6 +12,8 @@ namespace {
 constexpr size_t kTableAdminBytes = size_t{8} << 20;
 // The limit for other requests, of which those about instances are stored.
 constexpr size_t kSmallBytes = size_t{64} << 10;
+// The limit for the request of a Watch, which names a service. Its memory is held until the end.
+constexpr size_t kWatchBytes = size_t{1} << 10;
 
 void AddData(DataService* service, MethodTable* table) {
   constexpr std::string_view kName = "google.bigtable.v2.Bigtable";
@@ -88,7 +90,7 @@ void AddOperations(Operations* service, MethodTable* table) {
 void AddHealth(HealthService* service, MethodTable* table) {
   constexpr std::string_view kName = "grpc.health.v1.Health";
   STELED_SERVE_SMALL(HealthService, Check);
-  STELED_SERVE_SMALL(HealthService, Watch);
+  table->Add(kName, "Watch", service, &HealthService::Watch, kWatchBytes);
 }
 
 // Two names of one service: clients try the older one first, or only that one.

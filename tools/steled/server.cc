@@ -298,6 +298,7 @@ Server::~Server() { health_->Stop(); }
 
 absl::Status Server::Stop(std::chrono::milliseconds grace) {
   health_->Stop();
+  operations_.EndWaits();  // a wait would last for the whole grace period
   transport_->Stop(grace);
   operations_.Stop();
   upkeep_.reset();

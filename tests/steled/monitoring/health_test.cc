@@ -4,10 +4,14 @@
 #include <atomic>
 #include <list>
 #include <memory>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "steled/fake_call.h"
 #include "steled/monitoring/health_pages.h"
 #include "steled/monitoring/health_service.h"
+#include "steled/no_threads.h"
 
 namespace stele::server {
 namespace {
@@ -155,7 +159,7 @@ TEST(Health, AWatchThatIsWokenWithoutAChangeSendsNothing) {
   EXPECT_NE(watcher.call().TakeRest(), nullptr);
 }
 
-TEST(Health, AnyNumberMayWatch) {
+TEST(Health, ManyMayWatch) {
   HealthService health;
   std::list<Watcher> watchers;
   for (int i = 0; i < 1000; ++i) watchers.emplace_back(&health);
@@ -165,6 +169,60 @@ TEST(Health, AnyNumberMayWatch) {
     EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVING);
     EXPECT_EQ(watcher.Told(1), HealthCheckResponse::NOT_SERVING);
   }
+}
+
+TEST(Health, AWatchAboveTheLimitIsRefusedUntilAnotherEnds) {
+  HealthService health(/*watches_max=*/2);
+  Watcher first(&health);
+  const Watcher second(&health, "some.other.Service");
+  for (int i = 0; i < 3; ++i) {
+    Watcher refused(&health);
+    EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_EQ(refused.told_count(), 0U);
+    EXPECT_EQ(refused.call().TakeRest(), nullptr);
+    EXPECT_EQ(refused.call().refusal(), RefusalCause::kOtherCallLimit);
+  }
+  ASSERT_NE(first.call().TakeRest(), nullptr);  // and is destroyed, as at the end of a call
+  Watcher next(&health);
+  EXPECT_EQ(next.Told(0), HealthCheckResponse::SERVING);
+  const Watcher refused(&health);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(Health, WithoutAThreadAWatchOfTheDataServiceIsRefusedAndTakesNoPlace) {
+  HealthService health(/*watches_max=*/1);
+  {
+    const NoThreads none;
+    for (int i = 0; i < 2; ++i) {
+      Watcher watcher(&health, "google.bigtable.v2.Bigtable");
+      EXPECT_EQ(watcher.code(), absl::StatusCode::kResourceExhausted);
+      EXPECT_EQ(watcher.call().refusal(), std::nullopt);  // not by the limit
+    }
+  }
+  Watcher watcher(&health, "google.bigtable.v2.Bigtable");
+  EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVING);
+}
+
+// Two looks at once could store the older answer last.
+TEST(Health, LooksForWatchesHappenOneAfterTheOther) {
+  HealthService health;
+  std::atomic<int> looks = 0;
+  std::atomic<bool> is_concurrent = false;
+  health.SetWriteRefusal([&] {
+    if (++looks > 1) is_concurrent = true;
+    for (int i = 0; i < 20; ++i) std::this_thread::yield();
+    --looks;
+    return absl::OkStatus();
+  });
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&health] {
+      for (int j = 0; j < 200; ++j) const Watcher watcher(&health, "google.bigtable.v2.Bigtable");
+    });
+  }
+  threads.clear();  // joined
+  health.Stop();
+  EXPECT_FALSE(is_concurrent);
 }
 
 TEST(Health, AWatchThatHasEndedIsNotWoken) {

@@ -191,6 +191,8 @@ TEST(Routes, OnlyDataCallsHaveNoLimitOfTheirOwn) {
     EXPECT_EQ(table.MessageBytesMax(path) > (size_t{8} << 20), is_data) << path;
   }
   EXPECT_EQ(table.MessageBytesMax("/grpc.health.v1.Health/Check"), size_t{64} << 10);
+  // A Watch holds the memory of its request until it ends.
+  EXPECT_EQ(table.MessageBytesMax("/grpc.health.v1.Health/Watch"), size_t{1} << 10);
 }
 
 TEST(ReadableText, IsShortPrintableAsciiWhateverTheErrorQuotes) {

@@ -3,7 +3,6 @@
 
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <chrono>
 #include <list>
@@ -15,33 +14,12 @@
 #include "absl/status/status.h"
 #include "remote/wire/operations.grpc.pb.h"
 #include "steled/fake_call.h"
+#include "steled/no_threads.h"
 #include "steled/rpc/method_table.h"
 #include "steled/transport/transport.h"
 
 namespace stele::server {
 namespace {
-
-// As long as it lives no thread can be created, since there is no room for its stack.
-class NoThreads {
- public:
-  NoThreads() {
-    pthread_getattr_default_np(&before_);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, size_t{1} << 47);
-    pthread_setattr_default_np(&attributes);
-    pthread_attr_destroy(&attributes);
-  }
-  ~NoThreads() {
-    pthread_setattr_default_np(&before_);
-    pthread_attr_destroy(&before_);
-  }
-  NoThreads(const NoThreads&) = delete;
-  NoThreads& operator=(const NoThreads&) = delete;
-
- private:
-  pthread_attr_t before_;
-};
 
 TEST(OperationsTest, WithoutAThreadOneIsRefusedAndTakesNoPlace) {
   Operations operations;
@@ -106,16 +84,22 @@ TEST(OperationsTest, AreListedByTheirCollectionAndDeleted) {
 // An operation whose work runs until Stop or End.
 class WaitTest : public testing::Test {
  protected:
-  WaitTest() {
+  WaitTest() : WaitTest(Operations::WaitLimits()) {}
+  explicit WaitTest(const Operations::WaitLimits& limits) : operations_(limits) {
+    request_.set_name(StartWork());
+  }
+  ~WaitTest() override { End(); }
+
+  // Starts an operation and returns its name.
+  std::string StartWork() {
     const auto work = [token = release_.get_token()](const std::stop_token& stop) {
       while (!token.stop_requested() && !stop.stop_requested()) std::this_thread::yield();
       return Operations::Outcome();
     };
     const auto started = operations_.Start("r", google::protobuf::Empty(), work);
     EXPECT_TRUE(started.ok()) << started.status();
-    request_.set_name(started->name());
+    return started->name();
   }
-  ~WaitTest() override { End(); }
 
   void End() { release_.request_stop(); }
   // Returns the state that a call got.
@@ -176,7 +160,41 @@ TEST_F(WaitTest, ACallEndsWhenTheOperationIsDeleted) {
   EXPECT_TRUE(absl::IsNotFound(call.TakeRest()->Resume(&call)));
 }
 
-TEST_F(WaitTest, AnyNumberOfCallsMayWaitAndTheEndWakesAll) {
+TEST_F(WaitTest, OnlyCallsOfTheOperationThatChangesAreWoken) {
+  google::longrunning::WaitOperationRequest other_request;
+  other_request.set_name(StartWork());
+  FakeCall call;
+  FakeCall other;
+  ASSERT_TRUE(operations_.WaitOperation(request_, &call).ok());
+  ASSERT_TRUE(operations_.WaitOperation(other_request, &other).ok());
+  google::longrunning::DeleteOperationRequest deletion;
+  deletion.set_name(other_request.name());
+  google::protobuf::Empty response;
+  ASSERT_TRUE(operations_.DeleteOperation(deletion, &response).ok());
+  EXPECT_TRUE(other.is_woken());
+  EXPECT_FALSE(call.is_woken());
+  End();
+  call.AwaitWake();
+  ASSERT_TRUE(call.TakeRest()->Resume(&call).ok());
+  EXPECT_TRUE(IsDone(&call));
+}
+
+// As before the transport stops: the work continues.
+TEST_F(WaitTest, TheEndOfWaitsSendsThePresentState) {
+  FakeCall call;
+  ASSERT_TRUE(operations_.WaitOperation(request_, &call).ok());
+  operations_.EndWaits();
+  call.AwaitWake();
+  ASSERT_TRUE(call.TakeRest()->Resume(&call).ok());
+  EXPECT_FALSE(IsDone(&call));
+  EXPECT_EQ(call.TakeRest(), nullptr);
+  FakeCall late;
+  ASSERT_TRUE(operations_.WaitOperation(request_, &late).ok());
+  EXPECT_EQ(late.TakeRest(), nullptr);
+  EXPECT_FALSE(IsDone(&late));
+}
+
+TEST_F(WaitTest, ManyCallsMayWaitAndTheEndWakesAll) {
   std::list<FakeCall> calls;
   for (int i = 0; i < 100; ++i) {
     calls.emplace_back();
@@ -190,33 +208,92 @@ TEST_F(WaitTest, AnyNumberOfCallsMayWaitAndTheEndWakesAll) {
   }
 }
 
-TEST_F(WaitTest, WaitingCallsTakeNoPlace) {
-  constexpr size_t kCallers = 8;
-  constexpr char kService[] = "google.longrunning.Operations";
-  MethodTable methods;
-  methods.Add(kService, "WaitOperation", &operations_, &Operations::WaitOperation);
-  methods.Add(kService, "GetOperation", &operations_, &Operations::GetOperation);
-  TransportOptions options;
-  options.listen = "127.0.0.1:0";
-  options.calls_max = 4;
-  const auto transport = Transport::Start(options, &methods, nullptr);
-  ASSERT_TRUE(transport.ok()) << transport.status();
-  const auto stub = google::longrunning::Operations::NewStub(
-      grpc::CreateChannel((*transport)->address(), grpc::InsecureChannelCredentials()));
-  std::vector<google::longrunning::Operation> results(kCallers);
-  std::vector<std::jthread> callers;
-  while (callers.size() < kCallers) {
-    callers.emplace_back([&, result = &results[callers.size()]] {
-      grpc::ClientContext context;
-      EXPECT_TRUE(stub->WaitOperation(&context, request_, result).ok());
-    });
-    while ((*transport)->Figures().paused_calls < callers.size()) std::this_thread::yield();
+class FewWaitsTest : public WaitTest {
+ protected:
+  FewWaitsTest() : WaitTest({.calls = 2, .time = std::chrono::minutes(30)}) {}
+};
+
+TEST_F(FewWaitsTest, ACallAboveTheLimitGetsTheStateAtOnceUntilAnotherEnds) {
+  FakeCall first;
+  FakeCall second;
+  for (FakeCall* const call : {&first, &second}) {
+    ASSERT_TRUE(operations_.WaitOperation(request_, call).ok());
+    EXPECT_EQ(call->answer_count(), 0U);
   }
+  for (int i = 0; i < 3; ++i) {
+    FakeCall above;
+    ASSERT_TRUE(operations_.WaitOperation(request_, &above).ok());
+    EXPECT_EQ(above.TakeRest(), nullptr);
+    EXPECT_FALSE(IsDone(&above));
+  }
+  // A call that waits keeps its place when it is woken for nothing.
+  ASSERT_TRUE(second.TakeRest()->Resume(&second).ok());
+  EXPECT_EQ(second.answer_count(), 0U);
+  ASSERT_NE(first.TakeRest(), nullptr);  // and is destroyed, as at the end of a call
+  FakeCall next;
+  ASSERT_TRUE(operations_.WaitOperation(request_, &next).ok());
+  EXPECT_EQ(next.answer_count(), 0U);
+  EXPECT_NE(next.TakeRest(), nullptr);
+}
+
+// Calls through a transport. No wait is over before the end, however slow the machine is.
+class ServedWaitTest : public WaitTest {
+ protected:
+  ServedWaitTest() : WaitTest({.time = std::chrono::hours(1)}) {
+    constexpr char kService[] = "google.longrunning.Operations";
+    methods_.Add(kService, "WaitOperation", &operations_, &Operations::WaitOperation);
+    methods_.Add(kService, "GetOperation", &operations_, &Operations::GetOperation);
+    TransportOptions options;
+    options.listen = "127.0.0.1:0";
+    options.calls_max = 4;
+    absl::StatusOr<std::unique_ptr<Transport>> transport =
+        Transport::Start(options, &methods_, nullptr);
+    EXPECT_TRUE(transport.ok()) << transport.status();
+    transport_ = *std::move(transport);
+    stub_ = google::longrunning::Operations::NewStub(
+        grpc::CreateChannel(transport_->address(), grpc::InsecureChannelCredentials()));
+  }
+
+  // Returns threads that wait for the operation, after their calls were paused.
+  std::vector<std::jthread> BeginToWait(std::vector<google::longrunning::Operation>* results) {
+    std::vector<std::jthread> callers;
+    for (google::longrunning::Operation& result : *results) {
+      callers.emplace_back([this, &result] {
+        grpc::ClientContext context;
+        const grpc::Status status = stub_->WaitOperation(&context, request_, &result);
+        EXPECT_TRUE(status.ok()) << status.error_message();
+      });
+      while (transport_->Figures().paused_calls < callers.size()) std::this_thread::yield();
+    }
+    return callers;
+  }
+
+  MethodTable methods_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<google::longrunning::Operations::Stub> stub_;
+};
+
+// As in a server that stops: the calls return, and the grace period is not used up.
+TEST_F(ServedWaitTest, WaitsThatWereEndedDoNotHoldUpTheTransport) {
+  std::vector<google::longrunning::Operation> results(3);
+  std::vector<std::jthread> callers = BeginToWait(&results);
+  operations_.EndWaits();
+  transport_->Stop(std::chrono::hours(1));
+  callers.clear();  // joined
+  for (const google::longrunning::Operation& result : results) {
+    EXPECT_EQ(result.name(), request_.name());
+    EXPECT_FALSE(result.done());
+  }
+}
+
+TEST_F(ServedWaitTest, WaitingCallsTakeNoPlace) {
+  std::vector<google::longrunning::Operation> results(8);
+  std::vector<std::jthread> callers = BeginToWait(&results);
   google::longrunning::GetOperationRequest get;
   get.set_name(request_.name());
   google::longrunning::Operation operation;
   grpc::ClientContext context;
-  EXPECT_TRUE(stub->GetOperation(&context, get, &operation).ok());
+  EXPECT_TRUE(stub_->GetOperation(&context, get, &operation).ok());
   EXPECT_FALSE(operation.done());
   End();
   callers.clear();  // joined

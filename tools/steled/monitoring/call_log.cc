@@ -15,7 +15,7 @@ std::string_view LimitOf(RefusalCause cause) {
     case RefusalCause::kConnectionCallLimit:
       return "the limit of --max-calls is reached";
     case RefusalCause::kOtherCallLimit:
-      return "the limit of calls for administration, operations and reflection is reached";
+      return "the limit of calls for administration, operations, reflection and Watches is reached";
     case RefusalCause::kMemory:
       return "the memory for requests is used up";
     case RefusalCause::kConnectionLimit:

@@ -7,11 +7,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "steled/base/errors.h"
 #include "steled/rpc/message_writer.h"
 #include "steled/rpc/method_table.h"
+#include "steled/transport/calls/overload.h"
 
 namespace stele::server {
 
@@ -26,8 +28,10 @@ constexpr std::array<std::string_view, 5> kServices = {
 // The interval of polling: no event reports that writes are refused or accepted again.
 constexpr std::chrono::seconds kRefusalLook(1);
 
-bool IsServed(const std::string& service) {
-  return std::find(kServices.begin(), kServices.end(), service) != kServices.end();
+// Returns the name, which lives as long as the program; nullopt for a service that is not served.
+std::optional<std::string_view> ServedName(std::string_view service) {
+  const auto* const found = std::find(kServices.begin(), kServices.end(), service);
+  return found == kServices.end() ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace
@@ -36,11 +40,8 @@ bool IsServed(const std::string& service) {
 class HealthService::Watcher final : public PausedCall,
                                      public std::enable_shared_from_this<Watcher> {
  public:
-  Watcher(HealthService* health, std::string service, Call* call)
-      : health_(*health), service_(std::move(service)), wake_(call->Waker()) {
-    const std::lock_guard lock(health_.mutex_);
-    health_.watchers_.insert(this);
-  }
+  Watcher(HealthService* health, std::optional<std::string_view> service, Call* call)
+      : health_(*health), service_(service), wake_(call->Waker()) {}
   ~Watcher() override {
     const std::lock_guard lock(health_.mutex_);
     health_.watchers_.erase(this);
@@ -48,6 +49,13 @@ class HealthService::Watcher final : public PausedCall,
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
+  // Takes a place among the Watches until the end. Returns false if none is free.
+  bool TakePlace() {
+    const std::lock_guard lock(health_.mutex_);
+    if (health_.watchers_.size() >= health_.watches_max_) return false;
+    health_.watchers_.insert(this);
+    return true;
+  }
   void Wake() const { wake_(); }
 
   // Sends the status if it has changed. A change after this wakes the call again.
@@ -75,7 +83,7 @@ class HealthService::Watcher final : public PausedCall,
   }
 
   HealthService& health_;
-  const std::string service_;
+  const std::optional<std::string_view> service_;  // nullopt: not served
   const std::function<void()> wake_;
   std::optional<ServingStatus> told_;
 };
@@ -94,9 +102,9 @@ absl::Status HealthService::CurrentWriteRefusal() {
   return write_refusal == nullptr ? absl::OkStatus() : write_refusal();
 }
 
-HealthService::ServingStatus HealthService::StatusOf(const std::string& service,
+HealthService::ServingStatus HealthService::StatusOf(std::optional<std::string_view> service,
                                                      bool are_writes_refused) const {
-  if (!IsServed(service)) return HealthCheckResponse::SERVICE_UNKNOWN;
+  if (!service.has_value()) return HealthCheckResponse::SERVICE_UNKNOWN;
   const bool is_refused = service == kDataService && are_writes_refused;
   return serving_ && !stopped_ && !is_refused ? HealthCheckResponse::SERVING
                                               : HealthCheckResponse::NOT_SERVING;
@@ -127,26 +135,42 @@ void HealthService::Stop() {
 
 absl::Status HealthService::Check(const HealthCheckRequest& request,
                                   HealthCheckResponse* response) {
-  if (!IsServed(request.service())) return NotFound("This server has no such service");
-  const bool are_writes_refused = request.service() == kDataService && !CurrentWriteRefusal().ok();
+  const std::optional<std::string_view> service = ServedName(request.service());
+  if (!service.has_value()) return NotFound("This server has no such service");
+  const bool are_writes_refused = service == kDataService && !CurrentWriteRefusal().ok();
   const std::lock_guard lock(mutex_);
-  response->set_status(StatusOf(request.service(), are_writes_refused));
+  response->set_status(StatusOf(service, are_writes_refused));
   return absl::OkStatus();
 }
 
 absl::Status HealthService::Watch(const HealthCheckRequest& request, Call* call) {
-  if (request.service() == kDataService) StartPolling();
-  return std::make_shared<Watcher>(this, request.service(), call)->Resume(call);
+  const auto watcher = std::make_shared<Watcher>(this, ServedName(request.service()), call);
+  if (!watcher->TakePlace()) {
+    call->SetRefused(RefusalCause::kOtherCallLimit);
+    return Overloaded(absl::StatusCode::kResourceExhausted,
+                      fmt::format("{} calls watch the health already, which is the limit; end one, "
+                                  "or poll with Check",
+                                  watches_max_));
+  }
+  if (request.service() == kDataService) STELED_RETURN_IF_ERROR(StartPolling());
+  return watcher->Resume(call);
 }
 
-void HealthService::StartPolling() {
+absl::Status HealthService::StartPolling() {
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_) return;
-    if (!polling_.joinable())
-      polling_ = std::jthread([this](const std::stop_token& stop) { Poll(stop); });
+    if (stopped_) return absl::OkStatus();
+    try {
+      if (!polling_.joinable())
+        polling_ = std::jthread([this](const std::stop_token& stop) { Poll(stop); });
+    } catch (const std::system_error& error) {
+      return Overloaded(
+          absl::StatusCode::kResourceExhausted,
+          fmt::format("No thread to look for refused writes ({}); try again later", error.what()));
+    }
   }
   UpdateWriteRefusal();
+  return absl::OkStatus();
 }
 
 void HealthService::Poll(const std::stop_token& stop) {
@@ -157,7 +181,9 @@ void HealthService::Poll(const std::stop_token& stop) {
   }
 }
 
+// Looks happen one after the other, so that no older answer replaces a newer one.
 void HealthService::UpdateWriteRefusal() {
+  const std::lock_guard look_lock(look_mutex_);
   const bool are_refused = !CurrentWriteRefusal().ok();
   const std::lock_guard lock(mutex_);
   if (std::exchange(are_writes_refused_, are_refused) != are_refused) WakeAll();

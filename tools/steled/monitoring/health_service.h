@@ -8,15 +8,18 @@
 // A Watch holds no thread while nothing changes: it pauses until SetServing, Stop, or a change of
 // the write refusal.
 //
-// Errors:    NotFound for a service that the server does not have.
+// Errors:    NotFound for a service that the server does not have. RESOURCE_EXHAUSTED for a Watch
+//            above the limit, or if the system refuses the thread.
 // Threads:   thread-safe. From the first Watch of kDataService to Stop a thread polls WriteRefusal.
 //            Watches must have ended before the object is destroyed.
 // Source:    gRPC's health checking protocol.
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -35,8 +38,13 @@ class HealthService {
  public:
   // Returns the reason why writes are refused; OK while they are accepted.
   using WriteRefusal = std::function<absl::Status()>;
+  // The limit for Watches at one time. A Watch keeps a little memory for as long as it likes.
+  static constexpr size_t kWatchesMax = 4096;
 
-  // Called without a lock for each Check of kDataService, and once a second for all Watches of it.
+  explicit HealthService(size_t watches_max = kWatchesMax) : watches_max_(watches_max) {}
+
+  // Called for each Check of kDataService, without a lock, so it must be thread-safe. Called once a
+  // second for all Watches of it, and for each new one, with a lock that only Watches take.
   // Until it is set, writes count as accepted. It is not called for a Watch after Stop.
   void SetWriteRefusal(WriteRefusal write_refusal);
   absl::Status CurrentWriteRefusal();
@@ -58,13 +66,16 @@ class HealthService {
   using ServingStatus = grpc::health::v1::HealthCheckResponse::ServingStatus;
 
   // These two need the lock.
-  ServingStatus StatusOf(const std::string& service, bool are_writes_refused) const;
+  // `service`: nullopt for one that is not served.
+  ServingStatus StatusOf(std::optional<std::string_view> service, bool are_writes_refused) const;
   void WakeAll() const;
   // Starts the thread that polls, unless it runs.
-  void StartPolling();
+  absl::Status StartPolling();
   void Poll(const std::stop_token& stop);
   void UpdateWriteRefusal();
 
+  const size_t watches_max_;
+  std::mutex look_mutex_;  // held by UpdateWriteRefusal; taken before mutex_
   std::mutex mutex_;
   WriteRefusal write_refusal_;  // guarded by mutex_, like all below; may be null
   bool serving_ = true;

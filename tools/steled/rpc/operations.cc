@@ -36,6 +36,15 @@ std::string CollectionPrefix(std::string name) {
                                                                  : "operations/" + name + "/";
 }
 
+// Returns the number at the end of an operation's name; 0, which none has, for other names.
+uint64_t NumberOf(std::string_view name) {
+  const std::string_view digits = name.substr(name.rfind('/') + 1);
+  uint64_t number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, number);
+  return parsed.ec == std::errc() && parsed.ptr == end ? number : 0;
+}
+
 std::chrono::nanoseconds ToNanoseconds(const google::protobuf::Duration& duration,
                                        std::chrono::seconds at_most) {
   const auto whole =
@@ -55,13 +64,14 @@ class Operations::Waiter final : public PausedCall, public std::enable_shared_fr
  public:
   Waiter(Operations* operations, std::string name, std::chrono::steady_clock::time_point until,
          Call* call)
-      : operations_(*operations), name_(std::move(name)), until_(until), wake_(call->Waker()) {
-    const std::lock_guard lock(operations_.mutex_);
-    operations_.waiters_.insert(this);
-  }
+      : operations_(*operations),
+        name_(std::move(name)),
+        number_(NumberOf(name_)),
+        until_(until),
+        wake_(call->Waker()) {}
   ~Waiter() override {
     const std::lock_guard lock(operations_.mutex_);
-    operations_.waiters_.erase(this);
+    operations_.waiters_.erase({number_, this});
   }
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
@@ -77,7 +87,8 @@ class Operations::Waiter final : public PausedCall, public std::enable_shared_fr
       const Entry* const entry = operations_.FindLocked(name_);
       if (entry == nullptr) return OperationNotFound(name_);
       const bool is_over = std::chrono::steady_clock::now() >= until_;
-      if (is_over || operations_.stopped_ || entry->operation.done()) answer = entry->operation;
+      if (is_over || operations_.waits_ended_ || entry->operation.done() || !TakePlaceLocked())
+        answer = entry->operation;
     }
     if (answer.has_value()) return SendResponse(*answer, call);
     call->Pause(PauseKind::kForEvent, shared_from_this());
@@ -85,14 +96,26 @@ class Operations::Waiter final : public PausedCall, public std::enable_shared_fr
   }
 
  private:
+  // Takes a place among the calls that wait, unless it has one. Returns false if none is free.
+  bool TakePlaceLocked() {
+    if (operations_.waiters_.contains({number_, this})) return true;
+    if (operations_.waiters_.size() >= operations_.wait_limits_.calls) return false;
+    operations_.waiters_.insert({number_, this});
+    return true;
+  }
+
   Operations& operations_;
   const std::string name_;
+  const uint64_t number_;
   const std::chrono::steady_clock::time_point until_;
   const std::function<void()> wake_;
 };
 
+Operations::Operations() : Operations(WaitLimits()) {}
+
 // Numbers continue from the time when the server was started.
-Operations::Operations() : number_(NowMicros()) {}
+Operations::Operations(const WaitLimits& wait_limits)
+    : wait_limits_(wait_limits), number_(NowMicros()) {}
 
 Operations::~Operations() { Stop(); }
 
@@ -164,12 +187,25 @@ void Operations::Finish(uint64_t number, const Outcome& outcome) {
   }
   operation.set_done(true);
   --running_;
-  NotifyLocked();
+  NotifyLocked(number);
 }
 
-void Operations::NotifyLocked() {
+void Operations::NotifyLocked(uint64_t number) {
   changed_.notify_all();
-  for (const Waiter* const waiter : waiters_) waiter->Wake();
+  for (auto waiter = waiters_.lower_bound({number, nullptr});
+       waiter != waiters_.end() && waiter->first == number; ++waiter) {
+    waiter->second->Wake();
+  }
+}
+
+void Operations::EndWaits() {
+  const std::lock_guard lock(mutex_);
+  EndWaitsLocked();
+}
+
+void Operations::EndWaitsLocked() {
+  waits_ended_ = true;
+  for (const auto& [number, waiter] : waiters_) waiter->Wake();
 }
 
 // The thread of a finished operation takes no lock any more, so joining it under the lock is safe.
@@ -186,15 +222,15 @@ void Operations::Stop() {
   std::unique_lock lock(mutex_);
   stopped_ = true;
   for (auto& [number, entry] : entries_) entry.thread.request_stop();
-  NotifyLocked();
+  EndWaitsLocked();
   changed_.wait(lock, [this] { return running_ == 0; });
 }
 
 Operations::Entry* Operations::FindLocked(const std::string& name) {
-  for (auto& [number, entry] : entries_) {
-    if (!entry.is_deleted && entry.operation.name() == name) return &entry;
-  }
-  return nullptr;
+  const auto found = entries_.find(NumberOf(name));
+  if (found == entries_.end()) return nullptr;
+  Entry& entry = found->second;
+  return !entry.is_deleted && entry.operation.name() == name ? &entry : nullptr;
 }
 
 absl::Status Operations::GetOperation(const google::longrunning::GetOperationRequest& request,
@@ -252,15 +288,15 @@ absl::Status Operations::DeleteOperation(const google::longrunning::DeleteOperat
   if (entry == nullptr) return OperationNotFound(request.name());
   // Its thread may still run. ForgetOldLocked erases the entry later.
   entry->is_deleted = true;
-  NotifyLocked();
+  NotifyLocked(NumberOf(request.name()));
   return absl::OkStatus();
 }
 
 absl::Status Operations::WaitOperation(const google::longrunning::WaitOperationRequest& request,
                                        Call* call) {
-  const auto until =
-      std::chrono::steady_clock::now() +
-      (request.has_timeout() ? ToNanoseconds(request.timeout(), kWaitMax) : kWaitMax);
+  const auto until = std::chrono::steady_clock::now() +
+                     (request.has_timeout() ? ToNanoseconds(request.timeout(), wait_limits_.time)
+                                            : wait_limits_.time);
   return std::make_shared<Waiter>(this, request.name(), until, call)->Resume(call);
 }
 

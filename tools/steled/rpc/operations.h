@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,6 +23,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -40,8 +42,14 @@ class Operations {
     google::protobuf::Any response;
   };
   using Work = std::function<Outcome(const std::stop_token&)>;
+  // The limits of WaitOperation. The API lets a server return early.
+  struct WaitLimits {
+    size_t calls = 1024;            // that wait at one time
+    std::chrono::seconds time{30};  // of a call
+  };
 
   Operations();
+  explicit Operations(const WaitLimits& wait_limits);
   ~Operations();
 
   // Creates an operation that is done, with `metadata` and `response`, under a new name.
@@ -55,7 +63,10 @@ class Operations {
                                                        const google::protobuf::Message& metadata,
                                                        Work work);
 
-  // Stops running work and waits for it. Start returns Unavailable from then on.
+  // Ends the waits of all present and future calls of WaitOperation: they send the present state.
+  // To be called before the transport stops, which ends calls that wait with UNAVAILABLE.
+  void EndWaits();
+  // Stops running work and waits for it. Start returns Unavailable from then on. Calls EndWaits.
   void Stop();
 
   // The methods of the service, as unary calls.
@@ -70,16 +81,14 @@ class Operations {
   // Forgets an operation. Running work continues.
   absl::Status DeleteOperation(const google::longrunning::DeleteOperationRequest& request,
                                google::protobuf::Empty* response);
-  // Pauses the call until the operation is done, the timeout is over, or kWaitMax has passed, and
-  // sends its state.
+  // Pauses the call until the operation is done, or the timeout or WaitLimits::time is over, and
+  // sends its state. Above WaitLimits::calls it sends the state at once.
   absl::Status WaitOperation(const google::longrunning::WaitOperationRequest& request, Call* call);
 
  private:
   static constexpr size_t kKept = 1000;
   static constexpr size_t kRunningMax = 8;
   static constexpr int kOperationsPerPage = 100;
-  // The API lets a server return early.
-  static constexpr std::chrono::seconds kWaitMax{30};
 
   class Waiter;
   struct Entry {
@@ -93,14 +102,18 @@ class Operations {
   Entry* FindLocked(const std::string& name);
   void ForgetOldLocked();
   void Finish(uint64_t number, const Outcome& outcome);
-  // Tells threads and paused calls that an operation is done or deleted, or that there are no more.
-  void NotifyLocked();
+  // Tells threads and paused calls that an operation is done or deleted.
+  void NotifyLocked(uint64_t number);
+  void EndWaitsLocked();
 
+  const WaitLimits wait_limits_;
   std::mutex mutex_;
-  std::condition_variable changed_;    // NotifyLocked was called
-  bool stopped_ = false;               // guarded by mutex_
-  size_t running_ = 0;                 // guarded by mutex_
-  std::set<const Waiter*> waiters_;    // calls of WaitOperation; guarded by mutex_
+  std::condition_variable changed_;  // NotifyLocked was called
+  bool stopped_ = false;             // guarded by mutex_
+  bool waits_ended_ = false;         // guarded by mutex_
+  size_t running_ = 0;               // guarded by mutex_
+  // Paused calls of WaitOperation, by the operation's number; guarded by mutex_.
+  std::set<std::pair<uint64_t, const Waiter*>> waiters_;
   uint64_t number_ = 0;                // of the newest; guarded by mutex_
   std::map<uint64_t, Entry> entries_;  // guarded by mutex_, except for joining the threads
 };

@@ -18,7 +18,7 @@ namespace stele::server {
 enum class RefusalCause : uint8_t {
   kCallLimit,            // calls_max of data calls run
   kConnectionCallLimit,  // of one connection
-  kOtherCallLimit,       // of calls that are not data calls
+  kOtherCallLimit,       // of calls that are not data calls, or of Watches of the health
   kMemory,               // for requests
   kConnectionLimit,
   kShutdown,
