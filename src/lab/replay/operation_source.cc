@@ -75,8 +75,8 @@ class RecordedOperations : public OperationSource {
                             table.status().code() == absl::StatusCode::kInvalidArgument;
     if (is_missing && tables_.empty()) {
       return NotFound(
-          "the trace uses the table \"{}\", and the database has no table \"{}\"; --map OLD=NEW "
-          "replays on another table",
+          "the trace uses the table \"{}\", and the database has no table \"{}\"; name another one "
+          "with ReplayOptions::tables",
           Printable(name), Printable(target));
     }
     if (!table.ok() && !is_missing) return table.status();
@@ -173,7 +173,7 @@ absl::StatusOr<std::unique_ptr<OperationSource>> OpenLogical(const std::string& 
       {*options.design, DesignName(options.design->name()), design_table}};
   STELE_ASSIGN_OR_RETURN(LogicalWorkload workload, ReadLogicalTrace(path, choices, options.stop));
   if (options.rate.needs_times() && !workload.has_times)
-    return InvalidArgument("{} has no times: use --rate N/s, or --rate max", Printable(path));
+    return InvalidArgument("{} has no times: use another ReplayOptions::rate", Printable(path));
   const auto mapped = options.tables.find(design_table);
   STELE_ASSIGN_OR_RETURN(
       Table table,

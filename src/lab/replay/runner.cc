@@ -63,8 +63,9 @@ class ReplayWorker {
     const int error = ::pthread_create(&thread_, nullptr, run, this);
     has_thread_ = error == 0;
     if (has_thread_) return absl::OkStatus();
-    return ResourceExhausted("thread {} of {} could not be started: {}; use fewer --threads",
-                             number_ + 1, threads, std::generic_category().message(error));
+    return ResourceExhausted(
+        "thread {} of {} could not be started: {}; use fewer ReplayOptions::threads", number_ + 1,
+        threads, std::generic_category().message(error));
   }
   // Waits until the queues are finished or cancelled.
   void Join() {
