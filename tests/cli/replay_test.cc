@@ -146,7 +146,7 @@ TEST_F(ReplayCommandTest, SkipsWhatCannotBeReplayed) {
   EXPECT_EQ(Output({"count", "t"}), "2\n");
 
   const Report reads = Replayed(trace, {"--writes", "skip"});
-  EXPECT_EQ(reads.run["skipped"]["writes, by --writes skip"], 5);
+  EXPECT_EQ(reads.run["skipped"]["writes, which are skipped"], 5);
   EXPECT_EQ(reads.ops.at("all")["operations"], 1);
 
   Replayed(trace, {"--writes", "apply-drops", "--limit", "3"});
@@ -267,7 +267,7 @@ TEST_F(ReplayCommandTest, WritesFilesForHistogramTools) {
 TEST_F(ReplayCommandTest, MapsTables) {
   const std::string trace =
       WriteFile("trace.jsonl", Operation(1, "set", R"("row":"a")", "p/i/old"));
-  ExpectError({"replay", trace, "--rate", "max"}, 1, "--map OLD=NEW");
+  ExpectError({"replay", trace, "--rate", "max"}, 1, "name another one with --map OLD=NEW");
   Output({"replay", trace, "--rate", "max", "--map", "p/i/old=t"});
   EXPECT_EQ(Output({"count", "t"}), "1\n");
   ExpectError({"replay", trace, "--map", "p/i/old"}, 2, "OLD=NEW");
@@ -389,7 +389,7 @@ TEST_F(ReplayDesignTest, FlagsApplyToALogicalTrace) {
   Load();
   const Report reads = ReportOf(ReplayWith({"--writes", "skip", "--rate", "max"}));
   EXPECT_EQ(reads.ops.count("add"), 0u);
-  EXPECT_EQ(reads.run["skipped"]["writes, by --writes skip"], 1);
+  EXPECT_EQ(reads.run["skipped"]["writes, which are skipped"], 1);
   EXPECT_EQ(Output({"count", "orders"}), "3\n");
   const Report first = ReportOf(ReplayWith({"--limit", "1", "--rate", "max"}));
   EXPECT_EQ(first.ops.at("all")["operations"], 1);
@@ -410,7 +410,7 @@ TEST_F(ReplayDesignTest, WrongUsesAreErrors) {
   ExpectError(
       {"replay", WriteFile("n.jsonl", "{\"query\":\"of-user\",\"params\":{\"user\":\"u\"}}\n"),
        "--design", design_},
-      1, "n.jsonl has no times");
+      1, "n.jsonl has no times: use --rate N/s, or --rate max");
 }
 
 }  // namespace

@@ -356,6 +356,20 @@ TEST_F(TroubleTest, LinesWithOneRowAreImportedIfNoValueIsLost) {
   EXPECT_EQ(Output({"export", "t", "format=csv", "prefix=s"}), ",f\n,a\ns,2@2000\ns,3@1000\n");
 }
 
+// Regression: only values and qualifiers were counted, so small cells filled the memory.
+TEST_F(TroubleTest, ManySmallCellsFillABatch) {
+  Output({"createtable", "t", "families=f"});
+  // The cells have 400 KB of text, and about 20 MB with their structures. So the last line is in
+  // another batch than the first one, and is not compared with it.
+  std::string csv = "k,a,b,c,d,e,g,h,i\nr,1,1,1,1,1,1,1,1\n";
+  for (int i = 0; i < 24'000; ++i) csv += std::to_string(i) + ",1,1,1,1,1,1,1,1\n";
+  csv += "r,2,2,2,2,2,2,2,2\n";
+  const CommandResult result =
+      Run({"import", "t", WriteFile("in.csv", csv), "--header", "batch-size=100000"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(Output({"count", "t"}), "24001\n");
+}
+
 TEST_F(TroubleTest, AFailedCommandKeepsTheOlderOutputFile) {
   Output({"createtable", "t", "families=f"});
   Output({"set", "t", "r", "f:q=1@1000"});

@@ -142,6 +142,7 @@ absl::Status RunDoctor(Session& session, const std::vector<std::string>& args) {
   if (args.size() != 1) return WrongUsage("doctor");
   if (!IsDirectory(args[0])) return UsageError("doctor: DIRECTORY is the directory of a database");
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({session.options().output}, {args[0]}));
+  session.WaitOnlyIfAsked();  // a database in use is a diagnosis
   STELE_ASSIGN_OR_RETURN(const Diagnosis diagnosis, Examine(session, args[0]));
   session.Print(fmt::format("State: {}\n", diagnosis.state));
   for (const std::string& advice : diagnosis.advice)

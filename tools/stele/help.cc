@@ -143,7 +143,8 @@ constexpr Command kCommands[] = {
      "doctor DIRECTORY\n\n"
      "  Says in plain words whether the database in DIRECTORY is intact, in use, incomplete or\n"
      "  damaged, and which command helps. Reads every byte and changes none. The exit status is 1\n"
-     "  unless the database is intact. --db is ignored.\n",
+     "  unless the database is intact. --db is ignored. A database in use is reported at once,\n"
+     "  unless --wait is given.\n",
      RunDoctor},
     {"droprowrange", "Delete a range of rows",
      "droprowrange TABLE prefix=PREFIX\n  droprowrange TABLE [start=ROW] [end=ROW]\n\n"
@@ -454,7 +455,7 @@ constexpr std::string_view kHead =
     "                   the damage, or everything that is readable; default: an error\n"
     "  --wait SECONDS   wait so long if another process has a database open that the command "
     "needs;\n"
-    "                   default: 10\n"
+    "                   default: 10; for doctor: 0\n"
     "  --trace FILE     record the operations of the command in a new file; see \"stele help "
     "trace\"\n"
     "  --trace-sample N record one operation in N, chosen at random; default: 1\n"

@@ -50,7 +50,10 @@ std::vector<WrittenCell> CellsOfRepeatedRows(const Schema& schema,
 }  // namespace
 
 void ImportBatch::Add(ImportRow row, uint64_t line) {
-  for (const ImportCell& cell : row.cells) bytes_ += cell.value.size() + cell.qualifier.size();
+  bytes_ += sizeof(NumberedRow) + row.row_key.size();
+  for (const ImportCell& cell : row.cells) {
+    bytes_ += sizeof(ImportCell) + cell.family.size() + cell.qualifier.size() + cell.value.size();
+  }
   rows_.push_back({.row = std::move(row), .line = line});
 }
 

@@ -67,6 +67,7 @@ absl::Status TakeFlag(const std::vector<std::string>& args, size_t& index, Globa
     STELE_ASSIGN_OR_RETURN(options.wait_seconds, ParseNumber("number of seconds to wait", value));
     if (options.wait_seconds < 0 || options.wait_seconds > kWaitSecondsMax)
       return UsageError(fmt::format("--wait must be 0 to {} seconds", kWaitSecondsMax));
+    options.has_wait_flag = true;
   } else if (name == "trace") {
     if (value.empty()) return UsageError("--trace needs the name of a file");
     options.trace = value;

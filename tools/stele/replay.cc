@@ -9,6 +9,9 @@
 #include "report_file.h"
 #ifdef STELE_HAS_LAB
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "compare/workload.h"
 #include "replay/options.h"
@@ -41,6 +44,20 @@ absl::Status LoadReplayDesign(ReplayFlags* flags) {
   flags->options.design = std::move(choices[0].design);
   flags->options.design_table = std::move(choices[0].table);
   return absl::OkStatus();
+}
+
+// Names the flags instead of the options of the library.
+absl::Status WithFlags(const absl::Status& status) {
+  constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
+      {"another ReplayOptions::rate", "--rate N/s, or --rate max"},
+      {"ReplayOptions::tables", "--map OLD=NEW"},
+      {"ReplayOptions::threads", "--threads"}};
+  std::string text(status.message());
+  for (const auto& [option, flag] : kFlags) {
+    const size_t at = text.rfind(option);
+    if (at != std::string::npos) text.replace(at, option.size(), flag);
+  }
+  return internal::MakeStatus(status.code(), text);
 }
 
 // Tells what was left out, and returns the error of the command.
@@ -83,8 +100,10 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
     if (!progress.has_value()) progress.emplace("replaying", "operations", 0);
     progress->Set(count);
   };
-  STELE_ASSIGN_OR_RETURN(const lab::ReplayReport report,
-                         lab::Replay(database, replay.trace_path, replay.options));
+  const absl::StatusOr<lab::ReplayReport> replayed =
+      lab::Replay(database, replay.trace_path, replay.options);
+  if (!replayed.ok()) return WithFlags(replayed.status());
+  const lab::ReplayReport& report = *replayed;
   progress.reset();
   session.KeepOutput();  // also after an error
   STELE_RETURN_IF_ERROR(WriteReportForms(session, report_path, as_json,

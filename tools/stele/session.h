@@ -27,6 +27,7 @@ struct GlobalOptions {
   std::string trace;               // --trace: a new file, in which the operations are recorded
   int64_t trace_sample = 1;        // --trace-sample: records one call in this many
   int64_t wait_seconds = 10;       // --wait: how long to wait for the lock of the database
+  bool has_wait_flag = false;      // --wait was given
   Format format = Format::kText;   // --format; kText: cbt's format
   // --on-damage: for verbs that only read.
   OnDamage on_damage = OnDamage::kRefuse;
@@ -54,6 +55,10 @@ class Session {
   const GlobalOptions& options() const { return options_; }
   // Writes to this file, like -o before the verb. Must precede the first Print().
   void SetOutput(std::string path) { options_.output = std::move(path); }
+  // Waits for no lock unless --wait was given. Must precede Open().
+  void WaitOnlyIfAsked() {
+    if (!options_.has_wait_flag) options_.wait_seconds = 0;
+  }
   // Uses this database, like --db before the verb. Must precede Open().
   void SetDatabase(std::string location) {
     options_.database = std::move(location);

@@ -86,11 +86,12 @@ struct ReplayOptions {
   bool keeps_intervals = false;
 
   std::string location = {};  // of the database, for the report; not used otherwise
-  // Ends the replay if a stop is requested, and cancels the calls that run, but not a range delete.
-  // Default: never.
+  // Ends the replay if a stop is requested, also while the trace is read, and cancels the calls
+  // that run, but not a range delete. Default: never.
   std::stop_token stop = {};
   // Called on the caller's thread for each operation, after it was given to a thread. `operations`
-  // were read from the trace.
+  // were read from the trace. Must not throw, since the threads of the replay run: use `stop` to
+  // end it. Default: nothing is called.
   std::function<void(uint64_t operations)> progress = {};
 };
 

@@ -1,7 +1,6 @@
 #include "lab/load/cell_conflicts.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "base/status.h"
@@ -10,8 +9,6 @@ namespace stele::internal::lab {
 namespace {
 
 using Repeated = KeyHashes::Repeated;
-
-constexpr int kPassesMax = 8;
 
 bool Contains(const std::vector<uint64_t>& sorted, uint64_t number) {
   return std::binary_search(sorted.begin(), sorted.end(), number);
@@ -22,16 +19,16 @@ void SortUnique(std::vector<uint64_t>* numbers) {
   numbers->erase(std::unique(numbers->begin(), numbers->end()), numbers->end());
 }
 
-// A cell is named by its number among all cells, in the order of KeyHashes.
 class ConflictSearch {
  public:
-  ConflictSearch(KeyHashes* cells, const std::function<uint64_t(uint64_t)>& record_of)
-      : cells_(*cells), record_of_(record_of) {}
+  ConflictSearch(KeyHashes* cells, const std::function<uint64_t(uint64_t)>& record_of,
+                 const ConflictLimits& limits)
+      : cells_(*cells), record_of_(record_of), limits_(limits) {}
 
   absl::StatusOr<std::vector<Repeated>> Run() {
     STELE_RETURN_IF_ERROR(FindChanged());
     if (changed_.empty()) return std::vector<Repeated>();
-    for (int pass = 0; pass < kPassesMax; ++pass) {
+    for (int pass = 0; pass < limits_.passes; ++pass) {
       STELE_RETURN_IF_ERROR(Collect());
       if (has_too_many_) break;
       if (added_.empty()) {
@@ -48,7 +45,7 @@ class ConflictSearch {
   // A cell of a record, if it is not known which record of the cell is kept.
   struct OpenCell {
     uint64_t record;
-    uint64_t cell;
+    uint64_t cell;  // its index in changed_
     uint64_t position;
     uint64_t value;
     friend auto operator<=>(const OpenCell&, const OpenCell&) = default;
@@ -97,13 +94,14 @@ class ConflictSearch {
         if (!repeated.has_same_value) conflicts_.push_back(repeated);
         return;
       }
-      if (std::exchange(is_new, false)) Open(cell, repeated.first, repeated.first_value);
-      Open(cell, repeated.position, repeated.value);
+      const auto index = static_cast<uint64_t>(next - changed_.begin() - 1);
+      if (std::exchange(is_new, false)) Open(index, repeated.first, repeated.first_value);
+      Open(index, repeated.position, repeated.value);
     });
   }
 
   void Open(uint64_t cell, uint64_t position, uint64_t value) {
-    has_too_many_ = has_too_many_ || open_.size() == kConflictsMax;
+    has_too_many_ = has_too_many_ || open_.size() == limits_.open_cells;
     if (has_too_many_) return;
     const uint64_t record = record_of_(position);
     open_.push_back({.record = record, .cell = cell, .position = position, .value = value});
@@ -116,7 +114,7 @@ class ConflictSearch {
     for (const Repeated& conflict : conflicts_) left_out.push_back(record_of_(conflict.position));
     SortUnique(&left_out);
     std::sort(open_.begin(), open_.end());
-    std::unordered_map<uint64_t, const OpenCell*> kept;
+    std::vector<const OpenCell*> kept(changed_.size());  // the first one of each cell
     for (auto begin = open_.begin(); begin != open_.end();) {
       const auto end = std::find_if(
           begin, open_.end(), [&](const OpenCell& one) { return one.record != begin->record; });
@@ -124,7 +122,7 @@ class ConflictSearch {
       for (auto one = begin; one != end; ++one) {
         const OpenCell* other =
             one != begin && (one - 1)->cell == one->cell ? &*(one - 1) : nullptr;
-        if (const auto found = kept.find(one->cell); found != kept.end()) other = found->second;
+        if (kept[one->cell] != nullptr) other = kept[one->cell];
         if (other == nullptr || other->value == one->value) continue;
         conflicts_.push_back({.first = other->position,
                               .position = one->position,
@@ -134,13 +132,15 @@ class ConflictSearch {
         is_kept = false;
       }
       for (; begin != end; ++begin)
-        if (is_kept) kept.try_emplace(begin->cell, &*begin);
+        if (is_kept && kept[begin->cell] == nullptr) kept[begin->cell] = &*begin;
     }
   }
 
   KeyHashes& cells_;
   const std::function<uint64_t(uint64_t)>& record_of_;
-  std::vector<uint64_t> changed_;    // cells with several values, ascending
+  const ConflictLimits limits_;
+  // The cells with several values, by their number in the order of KeyHashes. Ascending.
+  std::vector<uint64_t> changed_;
   std::vector<uint64_t> doubtful_;   // records that may be left out, ascending
   std::vector<uint64_t> added_;      // records that a pass found to be doubtful
   std::vector<Repeated> conflicts_;  // with records that are kept
@@ -167,8 +167,9 @@ absl::StatusOr<std::vector<Repeated>> FindChangedCells(KeyHashes* cells) {
 }
 
 absl::StatusOr<std::vector<Repeated>> FindConflicts(
-    KeyHashes* cells, const std::function<uint64_t(uint64_t position)>& record_of) {
-  return ConflictSearch(cells, record_of).Run();
+    KeyHashes* cells, const std::function<uint64_t(uint64_t position)>& record_of,
+    const ConflictLimits& limits) {
+  return ConflictSearch(cells, record_of, limits).Run();
 }
 
 }  // namespace stele::internal::lab

@@ -5,10 +5,12 @@
 //
 // Errors:    InvalidArgument for more than kConflictsMax conflicts; errors of the temporary file.
 // Threads:   confined to one thread.
-// Memory:    about 100 bytes per conflict, and 32 bytes per cell whose first record may be left
-//            out: at most 4,000,000 each.
+// Memory:    72 bytes per conflict, and 88 bytes per open cell, which is a cell of a record whose
+//            first record may be left out: at most 4,000,000 each. Vectors that grow have up to
+//            twice as much, so 1.3 GB at both limits.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -20,12 +22,19 @@ namespace stele::internal::lab {
 
 inline constexpr size_t kConflictsMax = 4'000'000;
 
+// How much FindConflicts() does.
+struct ConflictLimits {
+  int passes = 8;                     // over all cells, to find the records that depend on others
+  size_t open_cells = kConflictsMax;  // see "Memory"
+};
+
 // Returns each conflict: `first` is the record that is kept, and `position` the one to leave out.
 // The keys are cells. `record_of` returns the record of a position, in the order of the load.
-// If the records that may be left out depend on each other through many steps or cells, each
-// record with another value than the first one of a cell is left out.
+// If the records that may be left out depend on each other through more steps or cells than the
+// limits allow, each record with another value than the first one of a cell is left out.
 absl::StatusOr<std::vector<KeyHashes::Repeated>> FindConflicts(
-    KeyHashes* cells, const std::function<uint64_t(uint64_t position)>& record_of);
+    KeyHashes* cells, const std::function<uint64_t(uint64_t position)>& record_of,
+    const ConflictLimits& limits = {});
 
 // Returns the cells with another value than the first one. All records are kept.
 absl::StatusOr<std::vector<KeyHashes::Repeated>> FindChangedCells(KeyHashes* cells);

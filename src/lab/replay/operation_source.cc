@@ -29,7 +29,7 @@ class RecordedOperations : public OperationSource {
       : options_(options), database_(database) {}
 
   absl::Status Open(const std::string& path) {
-    STELE_ASSIGN_OR_RETURN(reader_, TraceReader::Open(path, options_.skips_bad));
+    STELE_ASSIGN_OR_RETURN(reader_, TraceReader::Open(path, options_.skips_bad, options_.stop));
     return absl::OkStatus();
   }
 
@@ -39,6 +39,7 @@ class RecordedOperations : public OperationSource {
       STELE_ASSIGN_OR_RETURN(const bool any, reader_->Next(&operation.record));
       report->skipped_lines = reader_->skipped();
       if (!any) return std::nullopt;
+      if (options_.stop.stop_requested()) return ReplayStopped();
       if (read_++ == 0) first_micros_ = operation.record.micros;
       report->sample = std::max(report->sample, operation.record.sample);
       const std::string_view why = SkipReason(operation.record, options_.writes);
@@ -74,8 +75,8 @@ class RecordedOperations : public OperationSource {
                             table.status().code() == absl::StatusCode::kInvalidArgument;
     if (is_missing && tables_.empty()) {
       return NotFound(
-          "the trace uses the table \"{}\", and the database has no table \"{}\"; --map OLD=NEW "
-          "replays on another table",
+          "the trace uses the table \"{}\", and the database has no table \"{}\"; name another one "
+          "with ReplayOptions::tables",
           Printable(name), Printable(target));
     }
     if (!table.ok() && !is_missing) return table.status();
@@ -107,6 +108,7 @@ class LogicalOperations : public OperationSource {
     uint64_t end = workload_.operations.size();
     if (options_.operations_max > 0) end = std::min(end, options_.operations_max);
     while (read_ < end) {
+      if (options_.stop.stop_requested()) return ReplayStopped();
       const LogicalOperation& from = workload_.operations[read_++];
       const LogicalQuery& query = workload_.queries[from.query];
       if (!query.input.empty() && options_.writes == ReplayWrites::kSkip) {
@@ -169,9 +171,9 @@ absl::StatusOr<std::unique_ptr<OperationSource>> OpenLogical(const std::string& 
   STELE_ASSIGN_OR_RETURN(const std::string design_table, TableWithQueries(options));
   std::vector<DesignTableChoice> choices = {
       {*options.design, DesignName(options.design->name()), design_table}};
-  STELE_ASSIGN_OR_RETURN(LogicalWorkload workload, ReadLogicalTrace(path, choices));
+  STELE_ASSIGN_OR_RETURN(LogicalWorkload workload, ReadLogicalTrace(path, choices, options.stop));
   if (options.rate.needs_times() && !workload.has_times)
-    return InvalidArgument("{} has no times: use --rate N/s, or --rate max", Printable(path));
+    return InvalidArgument("{} has no times: use another ReplayOptions::rate", Printable(path));
   const auto mapped = options.tables.find(design_table);
   STELE_ASSIGN_OR_RETURN(
       Table table,
@@ -181,6 +183,14 @@ absl::StatusOr<std::unique_ptr<OperationSource>> OpenLogical(const std::string& 
 }
 
 }  // namespace
+
+absl::Status ReplayStopped() {
+  return absl::CancelledError("the replay was stopped; the later operations did not run");
+}
+
+bool IsReplayStopped(const ReplayOptions& options, const absl::Status& status) {
+  return status.code() == absl::StatusCode::kCancelled && options.stop.stop_requested();
+}
 
 absl::StatusOr<std::unique_ptr<OperationSource>> OpenSource(const std::string& trace_path,
                                                             const ReplayOptions& options,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lab/replay/replay_operation.h"
 #include "stele/lab/replay.h"
@@ -19,18 +20,24 @@ namespace stele::internal::lab {
 class OperationSource {
  public:
   virtual ~OperationSource() = default;
-  // Returns nothing at the end. Operations that are not replayed are counted in `report` and left
-  // out. The names of operations live as long as the source.
+  // Returns nothing at the end, and ReplayStopped() if a stop was requested and the trace has
+  // another operation. Operations that are not replayed are counted in `report` and left out. The
+  // names of operations live as long as the source.
   virtual absl::StatusOr<std::optional<ReplayOperation>> Next(stele::lab::ReplayReport* report) = 0;
   // The operations of the trace that were read.
   virtual uint64_t read() const = 0;
 };
 
+// Cancelled: ReplayOptions::stop ended the replay.
+absl::Status ReplayStopped();
+// True for a status that a requested stop caused.
+bool IsReplayStopped(const stele::lab::ReplayOptions& options, const absl::Status& status);
+
 // Opens a recorded trace, or with options.design a logical trace. `options` must outlive the
 // source.
-// Errors: those of the trace; NotFound if the database or the design has not the table;
-// InvalidArgument if the design has several tables with queries, or none, and
-// options.design_table is empty.
+// Errors: those of the trace; Cancelled if a stop is requested while the trace is read; NotFound if
+// the database or the design has not the table; InvalidArgument if the design has several tables
+// with queries, or none, and options.design_table is empty.
 absl::StatusOr<std::unique_ptr<OperationSource>> OpenSource(
     const std::string& trace_path, const stele::lab::ReplayOptions& options,
     const Database& database);

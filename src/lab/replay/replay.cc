@@ -33,8 +33,7 @@ absl::Status CheckReplayOptions(const ReplayOptions& options) {
 absl::StatusOr<ReplayReport> Replay(const Database& database, const std::string& trace_path,
                                     const ReplayOptions& options) {
   STELE_RETURN_IF_ERROR(CheckReplayOptions(options));
-  STELE_ASSIGN_OR_RETURN(const auto source,
-                         internal::lab::OpenSource(trace_path, options, database));
+  const auto source = internal::lab::OpenSource(trace_path, options, database);
   ReplayReport report;
   report.location = options.location;
   report.trace = trace_path;
@@ -43,7 +42,13 @@ absl::StatusOr<ReplayReport> Replay(const Database& database, const std::string&
   report.seed = options.seed;
   report.warmup_operations = options.warmup_operations;
   report.warmup = options.warmup;
-  STELE_RETURN_IF_ERROR(internal::lab::RunReplay(options, *source, &report));
+  // A stop while the trace is read is no error.
+  if (internal::lab::IsReplayStopped(options, source.status())) {
+    report.end = internal::lab::ReplayStopped();
+    return report;
+  }
+  STELE_RETURN_IF_ERROR(source.status());
+  STELE_RETURN_IF_ERROR(internal::lab::RunReplay(options, **source, &report));
   return report;
 }
 

@@ -108,7 +108,7 @@ std::string_view SkipReason(const TraceRecord& record, ReplayWrites writes) {
   if (record.is_read()) return "";
   if (writes == ReplayWrites::kSkip) return kSkippedWrites;
   if (record.op == TraceOp::kDrop)
-    return writes == ReplayWrites::kApplyDrops ? "" : "drop: only --writes apply-drops runs it";
+    return writes == ReplayWrites::kApplyDrops ? "" : "drop: range deletes are not applied";
   if (record.op == TraceOp::kRmw && record.increments.empty())
     return "rmw without increments: the trace does not say what it changed";
   if (record.op == TraceOp::kCas && record.columns.empty())

@@ -44,8 +44,8 @@ struct OperationCounts {
 // The row that an operation begins with: its thread depends on it.
 std::string_view FirstKey(const ReplayOperation& operation);
 
-// Why a write is not replayed with --writes skip, in words for the report.
-inline constexpr std::string_view kSkippedWrites = "writes, by --writes skip";
+// Why a write is not replayed with ReplayWrites::kSkip, in words for the report.
+inline constexpr std::string_view kSkippedWrites = "writes, which are skipped";
 // Returns why the operation is not replayed, in words for the report; "" if it is.
 std::string_view SkipReason(const TraceRecord& record, stele::lab::ReplayWrites writes);
 

@@ -63,8 +63,9 @@ class ReplayWorker {
     const int error = ::pthread_create(&thread_, nullptr, run, this);
     has_thread_ = error == 0;
     if (has_thread_) return absl::OkStatus();
-    return ResourceExhausted("thread {} of {} could not be started: {}; use fewer --threads",
-                             number_ + 1, threads, std::generic_category().message(error));
+    return ResourceExhausted(
+        "thread {} of {} could not be started: {}; use fewer ReplayOptions::threads", number_ + 1,
+        threads, std::generic_category().message(error));
   }
   // Waits until the queues are finished or cancelled.
   void Join() {
@@ -229,7 +230,11 @@ void AddFigures(const ReplayWorkers& workers, bool keeps_intervals, ReplayReport
 absl::Status RunReplay(const ReplayOptions& options, OperationSource& source,
                        ReplayReport* report) {
   // The first operation is read before the clock starts.
-  STELE_ASSIGN_OR_RETURN(std::optional<ReplayOperation> next, source.Next(report));
+  absl::StatusOr<std::optional<ReplayOperation>> first = source.Next(report);
+  report->end = first.status();
+  if (IsReplayStopped(options, first.status())) return absl::OkStatus();
+  STELE_RETURN_IF_ERROR(first.status());
+  std::optional<ReplayOperation> next = *std::move(first);
   ReplayWorkers workers(options);
   const double cpu_before = CpuSeconds();
   STELE_RETURN_IF_ERROR(workers.Start());
@@ -255,7 +260,7 @@ absl::Status RunReplay(const ReplayOptions& options, OperationSource& source,
   AddFigures(workers, options.keeps_intervals, report);
   // A stop after the last operation changes nothing.
   if (report->end.ok() && (next.has_value() || EndedOperations(workers) < pushed))
-    report->end = absl::CancelledError("the replay was stopped; the later operations did not run");
+    report->end = ReplayStopped();
   return absl::OkStatus();
 }
 

@@ -35,14 +35,16 @@ TraceReader::Waiting TraceReader::Window::Take() {
 }
 
 absl::StatusOr<std::unique_ptr<TraceReader>> TraceReader::Open(const std::string& path,
-                                                               bool skips_bad) {
+                                                               bool skips_bad,
+                                                               const std::stop_token& stop) {
   std::unique_ptr<TraceReader> reader(new TraceReader);
-  STELE_RETURN_IF_ERROR(reader->FindLate(path, skips_bad));
+  STELE_RETURN_IF_ERROR(reader->FindLate(path, skips_bad, stop));
   STELE_ASSIGN_OR_RETURN(reader->input_, TraceInput::Open(path, {.skips_bad = skips_bad}));
   return reader;
 }
 
-absl::Status TraceReader::FindLate(const std::string& path, bool skips_bad) {
+absl::Status TraceReader::FindLate(const std::string& path, bool skips_bad,
+                                   const std::stop_token& stop) {
   STELE_ASSIGN_OR_RETURN(const auto input, TraceInput::Open(path, {.skips_bad = skips_bad}));
   Window window;
   TraceRecord record;
@@ -50,6 +52,7 @@ absl::Status TraceReader::FindLate(const std::string& path, bool skips_bad) {
     const absl::StatusOr<bool> any = input->Next(&record);
     end_ = any.status();
     if (!any.ok() || !*any) break;
+    if (stop.stop_requested()) return absl::CancelledError("the read of the trace was stopped");
     ++left_;
     while (window.IsFull()) window.Take();
     if (window.IsTooLate(record.micros)) {

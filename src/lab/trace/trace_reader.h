@@ -12,6 +12,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,9 +28,10 @@ namespace stele::internal::lab {
 class TraceReader {
  public:
   // Reads the trace for the first time. `skips_bad`: a wrong line is left out and counted, instead
-  // of an error.
+  // of an error. Returns Cancelled if a stop is requested in this time.
   static absl::StatusOr<std::unique_ptr<TraceReader>> Open(const std::string& path,
-                                                           bool skips_bad = false);
+                                                           bool skips_bad = false,
+                                                           const std::stop_token& stop = {});
 
   // Returns false at the end, and an error after the operations before the wrong line. Operations
   // that were added to the file after Open() are not read.
@@ -63,7 +65,7 @@ class TraceReader {
 
   TraceReader() = default;
   // Reads the trace for the first time.
-  absl::Status FindLate(const std::string& path, bool skips_bad);
+  absl::Status FindLate(const std::string& path, bool skips_bad, const std::stop_token& stop);
   // Reads operations into window_ until it is full.
   absl::Status FillWindow();
 

@@ -28,7 +28,7 @@ class LogicalTraceReader {
  public:
   explicit LogicalTraceReader(const std::vector<DesignTableChoice>& designs) : designs_(designs) {}
 
-  absl::StatusOr<LogicalWorkload> Read(const std::string& path) {
+  absl::StatusOr<LogicalWorkload> Read(const std::string& path, const std::stop_token& stop) {
     STELE_RETURN_IF_ERROR(FindQueries());
     STELE_ASSIGN_OR_RETURN(auto file, InputFile::Open(path, false));
     LineReader lines(std::move(file), kLogicalLineBytesMax, 0);
@@ -36,6 +36,7 @@ class LogicalTraceReader {
     while (true) {
       STELE_ASSIGN_OR_RETURN(const bool any, lines.Next(&line));
       if (!any) break;
+      if (stop.stop_requested()) return absl::CancelledError("the read of the trace was stopped");
       const absl::Status added =
           line.is_too_long
               ? InvalidArgument("the line has more than {} bytes", kLogicalLineBytesMax)
@@ -172,8 +173,9 @@ std::string LogicalLine(std::string_view query, bool writes,
 }
 
 absl::StatusOr<LogicalWorkload> ReadLogicalTrace(const std::string& path,
-                                                 const std::vector<DesignTableChoice>& designs) {
-  return LogicalTraceReader(designs).Read(path);
+                                                 const std::vector<DesignTableChoice>& designs,
+                                                 const std::stop_token& stop) {
+  return LogicalTraceReader(designs).Read(path, stop);
 }
 
 }  // namespace stele::internal::lab

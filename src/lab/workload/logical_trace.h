@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,10 @@ inline constexpr size_t kLogicalLineBytesMax = size_t{64} << 20;
 
 // Reads a workload of these designs. It may be compressed with gzip or zstd.
 // Errors: InvalidArgument, with the line, for a query that the first design lacks, a record that a
-// design cannot use, and more than 10,000,000 operations or 1 GiB of records; those of the file.
+// design cannot use, and more than 10,000,000 operations or 1 GiB of records; Cancelled if a
+// stop is requested before the end; those of the file.
 absl::StatusOr<LogicalWorkload> ReadLogicalTrace(const std::string& path,
-                                                 const std::vector<DesignTableChoice>& designs);
+                                                 const std::vector<DesignTableChoice>& designs,
+                                                 const std::stop_token& stop = {});
 
 }  // namespace stele::internal::lab

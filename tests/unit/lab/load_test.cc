@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
+#include "lab/load/cell_conflicts.h"
 #include "lab/load/load_check.h"
 #include "stele/stele.h"
 #include "unit/lab/export_fixture.h"
@@ -289,6 +291,36 @@ TEST_F(LoadTest, ARecordIsKeptIfItsCellBelongsToARecordThatIsLeftOutLater) {
                                  "r f:v@5000=1", "r f:w@5000=1"}));
   EXPECT_EQ(report->left_out, 2U);
   EXPECT_EQ(report->tables.at("t").cells, 6U);
+}
+
+// Returns the positions that conflict. A position is ten times a record, and the number of a cell.
+std::vector<uint64_t> PositionsOfConflicts(const ConflictLimits& limits) {
+  KeyHashes cells(size_t{1} << 20);
+  // Record 2 conflicts with record 1 and is left out. So record 3 gives s its value, and record 4,
+  // which has the value of record 2, conflicts with it.
+  EXPECT_TRUE(cells.Add("p", 10, "1").ok());
+  EXPECT_TRUE(cells.Add("p", 20, "2").ok());
+  EXPECT_TRUE(cells.Add("s", 21, "1").ok());
+  EXPECT_TRUE(cells.Add("s", 30, "5").ok());
+  EXPECT_TRUE(cells.Add("s", 40, "1").ok());
+  const auto conflicts = FindConflicts(
+      &cells, [](uint64_t position) { return position / 10; }, limits);
+  EXPECT_TRUE(conflicts.ok()) << conflicts.status();
+  std::vector<uint64_t> positions;
+  if (!conflicts.ok()) return positions;
+  for (const KeyHashes::Repeated& conflict : *conflicts) positions.push_back(conflict.position);
+  std::sort(positions.begin(), positions.end());
+  return positions;
+}
+
+TEST(CellConflictsTest, BeyondItsLimitsEachOtherValueConflicts) {
+  const std::vector<uint64_t> exact = {20, 40};
+  EXPECT_EQ(PositionsOfConflicts({}), exact);
+  EXPECT_EQ(PositionsOfConflicts({.passes = 2, .open_cells = 3}), exact);
+  // The second pass finds that record 4 may be left out. The three records have the cell s.
+  const std::vector<uint64_t> differs_from_first = {20, 30};
+  EXPECT_EQ(PositionsOfConflicts({.passes = 1}), differs_from_first);
+  EXPECT_EQ(PositionsOfConflicts({.open_cells = 2}), differs_from_first);
 }
 
 // Regression: the line was the number of a record, and these share one.

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -157,7 +158,9 @@ TEST_F(ReplayTest, AWrongLineEndsTheReplayAfterTheOperationsBeforeIt) {
 
 TEST_F(ReplayTest, AMissingTableIsAnErrorForTheFirstOperationOnly) {
   const std::string other = Line(1, "get", R"("row":"a")", "other");
-  EXPECT_EQ(Run(other, Fast()).status().code(), absl::StatusCode::kNotFound);
+  const absl::Status missing = Run(other, Fast()).status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
+  EXPECT_NE(missing.message().find("with ReplayOptions::tables"), std::string::npos) << missing;
   const ReplayReport report = Ran(Line(0, "get", R"("row":"a")") + other + other, Fast());
   EXPECT_EQ(report.operations.at("get").operations, 1u);
   EXPECT_EQ(report.skipped.at("operations on tables that the database does not have"), 2u);
@@ -189,7 +192,7 @@ TEST_F(ReplayTest, WritesAndDropsRunOnlyIfTheyAreWanted) {
   options.writes = ReplayWrites::kSkip;
   const ReplayReport reads = Ran(trace, options);
   EXPECT_EQ(reads.Sum().operations, 1u);
-  EXPECT_EQ(reads.skipped.at("writes, by --writes skip"), 4u);
+  EXPECT_EQ(reads.skipped.at("writes, which are skipped"), 4u);
   EXPECT_EQ(RowsOf("t"), "");
 
   const ReplayReport writes = Ran(trace, Fast());
@@ -264,6 +267,27 @@ TEST_F(ReplayTest, NoOperationRunsAfterAStop) {
   EXPECT_EQ(RowsOf("t"), "");
 }
 
+// Regression: a stop was noticed only at the next operation that is replayed.
+TEST_F(ReplayTest, AStopEndsTheSearchForTheNextOperation) {
+  std::string writes;
+  for (int i = 0; i < 1000; ++i) writes += Line(2 + i, "set", R"("row":"a")");
+  std::stop_source stop;
+  ReplayOptions options = Fast();
+  options.writes = ReplayWrites::kSkip;
+  options.stop = stop.get_token();
+  options.progress = [&](uint64_t /*operations*/) { stop.request_stop(); };
+  const auto later = Run(Line(1, "get", R"("row":"a")") + writes, options);
+  ASSERT_TRUE(later.ok()) << later.status();
+  EXPECT_EQ(later->end.code(), absl::StatusCode::kCancelled) << later->end;
+  EXPECT_TRUE(later->skipped.empty()) << later->ToText();
+
+  // The stop is requested before the replay, which reads no operation then.
+  const auto before = Run(writes, options);
+  ASSERT_TRUE(before.ok()) << before.status();
+  EXPECT_EQ(before->end.code(), absl::StatusCode::kCancelled) << before->end;
+  EXPECT_TRUE(before->skipped.empty()) << before->ToText();
+}
+
 TEST_F(ReplayTest, AStopAfterTheLastOperationChangesNothing) {
   std::stop_source stop;
   ReplayOptions options = {.rate = ReplayRate::Max(), .threads = 1};
@@ -302,6 +326,21 @@ TEST_F(ReplayTest, ALogicalTraceRunsTheQueriesOfADesign) {
   EXPECT_EQ(report.operations.at("of-user").operations, 1u);
   EXPECT_EQ(RowsOf("t"), "u#1 ");
   EXPECT_EQ(Ran(read, options).operations.at("of-user").value_bytes, 3u);
+
+  // A stop ends the search for the next operation.
+  std::stop_source stop;
+  ReplayOptions stopped = options;
+  stopped.writes = ReplayWrites::kSkip;
+  stopped.stop = stop.get_token();
+  stopped.progress = [&](uint64_t /*operations*/) { stop.request_stop(); };
+  const auto later = Run(read + add + add, stopped);
+  ASSERT_TRUE(later.ok()) << later.status();
+  EXPECT_EQ(later->end.code(), absl::StatusCode::kCancelled) << later->end;
+  EXPECT_TRUE(later->skipped.empty()) << later->ToText();
+  // The stop is requested already, so the wrong line is not read.
+  const auto before = Run(add + "{}\n", stopped);
+  ASSERT_TRUE(before.ok()) << before.status();
+  EXPECT_EQ(before->end.code(), absl::StatusCode::kCancelled) << before->end;
 
   options.design_table = "other";
   EXPECT_EQ(Run(read, options).status().code(), absl::StatusCode::kNotFound);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stop_token>
 #include <vector>
 
 #include "lab/trace_sort/record_sorter.h"
@@ -58,6 +59,19 @@ class TraceReaderTest : public testing::Test {
   }
   const TemporaryDirectory directory_;
 };
+
+TEST_F(TraceReaderTest, AStopEndsTheFirstPass) {
+  std::stop_source stop;
+  for (const std::string& path : Files({RecordAt(1), RecordAt(2)})) {
+    EXPECT_TRUE(TraceReader::Open(path, false, stop.get_token()).ok()) << path;
+  }
+  stop.request_stop();
+  for (const std::string& path : Files({RecordAt(1), RecordAt(2)})) {
+    EXPECT_EQ(TraceReader::Open(path, false, stop.get_token()).status().code(),
+              absl::StatusCode::kCancelled)
+        << path;
+  }
+}
 
 TEST_F(TraceReaderTest, ALongCallIsWrittenLate) {
   std::vector<TraceRecord> records;
