@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/process_id.h"
 #include "base/status.h"
 #include "model/access.h"
 #include "stele/keys.h"
@@ -26,7 +27,7 @@ class SaltedReader::Merge {
   }
 
   bool Next() {
-    if (is_at_end_) return false;
+    if (is_at_end_ || !owner_.IsThis()) return false;
     is_at_end_ = !(has_started_ ? FinishRow() : Start()) || waiting_.empty();
     if (is_at_end_) return false;
     current_ = waiting_.front();
@@ -37,7 +38,10 @@ class SaltedReader::Merge {
   }
 
   const RowView& row() const { return row_; }
-  const absl::Status& status() const { return status_; }
+  absl::Status status() const {
+    STELE_RETURN_IF_ERROR(owner_.Check());
+    return status_;
+  }
 
  private:
   static size_t HeadBytes(int buckets) { return std::to_string(buckets - 1).size(); }
@@ -90,6 +94,7 @@ class SaltedReader::Merge {
     return true;
   }
 
+  const internal::OwnerProcess owner_;
   const bool is_reverse_;
   int64_t rows_left_;  // 0: no limit
   absl::Status status_;

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -18,22 +19,25 @@ namespace stele::internal {
 // child (MADV_WIPEONFORK). Before Linux 4.14 each call calls getpid(). Must not be called by a
 // child that shares the memory of its parent, after vfork.
 pid_t ProcessId();
+// Returns a number that no forked child shares with its parent, although both may have the id 1 in
+// namespaces of their own. On a system that clears no page it is the id.
+uint64_t ProcessMark();
 
 // The process that made an object. A forked child must not use the parts of its parent's database:
 // a thread of the parent may hold their locks, and would never release them in the child.
 class OwnerProcess {
  public:
-  OwnerProcess() : pid_(ProcessId()) {}
+  OwnerProcess() : mark_(ProcessMark()) {}
 
-  bool IsThis() const { return ProcessId() == pid_; }
-  pid_t pid() const { return pid_; }
+  bool IsThis() const { return ProcessMark() == mark_; }
+  pid_t pid() const;
   // FailedPrecondition in a forked child. Takes no lock.
   absl::Status Check() const { return IsThis() ? absl::OkStatus() : Refusal(); }
 
  private:
   absl::Status Refusal() const;
 
-  pid_t pid_;
+  uint64_t mark_;
 };
 
 // Makes an object that only this process destroys. A forked child leaks it, since the destructor

@@ -30,6 +30,18 @@ TEST(ProcessIdTest, ForkedChildrenHaveIdsOfTheirOwn) {
   EXPECT_EQ(ProcessId(), own);
 }
 
+// Without its part of the id, the mark still tells a child from its parent.
+TEST(ProcessIdTest, AMarkDiffersBesidesTheId) {
+  const auto generation = [] { return ProcessMark() >> 32; };
+  const uint64_t own = generation();
+  EXPECT_TRUE(IsTrueInChild([&] {
+    const uint64_t child = generation();
+    return child != own && generation() == child &&
+           IsTrueInChild([&] { return generation() != child && generation() != own; });
+  }));
+  EXPECT_EQ(generation(), own);
+}
+
 TEST(OwnerProcessTest, AForkedChildIsNotTheOwner) {
   const OwnerProcess owner;
   EXPECT_TRUE(IsTrueInChild([&owner] {

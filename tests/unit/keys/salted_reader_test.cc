@@ -169,10 +169,15 @@ TEST_F(SaltedReaderTest, ReturnsNothingAfterTheEnd) {
 TEST_F(SaltedReaderTest, AForkedChildCannotContinueIt) {
   keys::SaltedReader reader(table_, RowRange::All(), kBuckets);
   ASSERT_TRUE(reader.Next());
+  keys::SaltedReader at_limit(table_, RowRange::All(), kBuckets, "#", {}, {.limit = 1});
+  ASSERT_TRUE(at_limit.Next());
+  const keys::SaltedReader unused(table_, RowRange::All(), kBuckets);
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    const bool is_refused = !reader.Next() && absl::IsFailedPrecondition(reader.status());
+    const bool is_refused = !reader.Next() && absl::IsFailedPrecondition(reader.status()) &&
+                            !at_limit.Next() && absl::IsFailedPrecondition(at_limit.status()) &&
+                            absl::IsFailedPrecondition(unused.status());
     { const keys::SaltedReader destroyed = std::move(reader); }
     ::_exit(is_refused ? 0 : 1);
   }
