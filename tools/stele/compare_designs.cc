@@ -7,15 +7,11 @@
 #include "progress.h"
 #include "report_file.h"
 #ifdef STELE_HAS_LAB
-#include "compare/compared_design.h"
+#include "compare/designs.h"
 #include "compare/options.h"
-#include "compare/report.h"
-#include "compare/report_json.h"
-#include "compare/report_page.h"
-#include "compare/runner.h"
 #include "compare/work_directory.h"
-#include "compare/workload.h"
-#include "lab/workload/logical_trace.h"
+#include "lab/compare/workload.h"
+#include "stele/lab/compare.h"
 #endif
 
 namespace stele::cli {
@@ -40,53 +36,56 @@ constexpr FlagSpec kCompareFlags[] = {{"input", true, true},
                                       {"cache"},
                                       {"allow-duplicates", false}};
 
+// Names the flags instead of the options of the library.
+absl::Status WithCompareFlags(const absl::Status& status) {
+  constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
+      {"another CompareOptions::rate", "--rate N/s, or --rate max"},
+      {"CompareOptions::threads", "--threads"}};
+  for (const auto& [option, flag] : kFlags) {
+    std::string text(status.message());
+    const size_t at = text.rfind(option);
+    if (at == std::string::npos) continue;
+    text.replace(at, option.size(), flag);
+    return internal::MakeStatus(status.code(), text);
+  }
+  return status;
+}
+
 }  // namespace
 
 absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kCompareFlags));
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   if (flags.words().size() < 2) return WrongUsage("compare-designs");
-  STELE_ASSIGN_OR_RETURN(CompareOptions options, ParseCompareOptions(flags));
-  STELE_ASSIGN_OR_RETURN(options.output_path, TakeReportFile(session));
+  STELE_ASSIGN_OR_RETURN(CompareFlags parsed, ParseCompareFlags(flags));
+  lab::CompareOptions& options = parsed.options;
+  STELE_ASSIGN_OR_RETURN(const std::string output_path, TakeReportFile(session));
+  options.output_paths = {output_path};
+  options.makes_page = output_path.ends_with(".html");
   if (const auto path = flags.Find("estimate")) {
-    STELE_ASSIGN_OR_RETURN(options.estimate, ReadEstimateFile(*path));
+    STELE_ASSIGN_OR_RETURN(options.estimate, lab::EstimateSettings::Load(*path));
   }
-  STELE_ASSIGN_OR_RETURN(const auto choices, LoadDesigns(options));
+  STELE_ASSIGN_OR_RETURN(const auto choices, LoadDesigns(parsed.design_paths, options.table));
+  for (const DesignTableChoice& choice : choices) options.designs.push_back(choice.design);
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(
+      {output_path}, {options.trace_path, parsed.keep_directory, flags.Get("estimate", "")}));
+  STELE_ASSIGN_OR_RETURN(const uint64_t bytes, internal::lab::DatabaseBytes(choices, options));
+  STELE_RETURN_IF_ERROR(WorkDirectory::CheckSpace(parsed.keep_directory, bytes));
   PhaseProgress bar;
-  const CompareProgress progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
+  options.progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
     bar.Set(phase, done, total);
   };
-  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(
-      {options.output_path},
-      {options.trace_path, options.keep_directory, flags.Get("estimate", "")}));
-  STELE_ASSIGN_OR_RETURN(const uint64_t bytes, DatabaseBytes(choices, options));
-  STELE_RETURN_IF_ERROR(WorkDirectory::CheckSpace(options.keep_directory, bytes));
-  STELE_ASSIGN_OR_RETURN(LogicalWorkload workload,
-                         options.trace_path.empty()
-                             ? MakeWorkload(choices, options, progress)
-                             : internal::lab::ReadLogicalTrace(options.trace_path, choices));
-  if (options.pace.needs_times() && !workload.has_times)
-    return internal::InvalidArgument("{} has no times: use --rate N/s, or --rate max",
-                                     internal::Printable(options.trace_path));
   // Before there are other threads, which would get the signals.
-  STELE_ASSIGN_OR_RETURN(const auto directory, WorkDirectory::Make(options.keep_directory));
-  std::vector<std::unique_ptr<ComparedDesign>> designs;
-  for (const DesignTableChoice& choice : choices) {
-    STELE_ASSIGN_OR_RETURN(
-        auto design, ComparedDesign::Load(choice, workload, options, directory->path(), progress));
-    workload.notes.insert(workload.notes.end(), design->notes().begin(), design->notes().end());
-    designs.push_back(std::move(design));
-  }
-  STELE_ASSIGN_OR_RETURN(const CompareResult result,
-                         Compare(designs, workload, options, directory->path(), progress));
+  STELE_ASSIGN_OR_RETURN(const auto directory, WorkDirectory::Make(parsed.keep_directory));
+  options.work_directory = directory->path();
+  const absl::StatusOr<lab::CompareReport> report = lab::CompareDesigns(options);
+  if (!report.ok()) return WithCompareFlags(report.status());
   bar.End();
-  const CompareReport report = MakeReport(options, workload, result);
-  STELE_RETURN_IF_ERROR(
-      WriteReportForms(session, options.output_path, as_json,
-                       {.text = [&] { return CompareText(report); },
-                        .json = [&] { return CompareJson(options, workload, result); },
-                        .page = [&] { return ComparePage(report, workload, result); }}));
-  if (result.answers_equal < result.answers_compared) session.SkippedSome();
+  STELE_RETURN_IF_ERROR(WriteReportForms(session, output_path, as_json,
+                                         {.text = [&] { return report->ToText(); },
+                                          .json = [&] { return report->ToJson(STELE_VERSION); },
+                                          .page = [&] { return report->ToHtml(); }}));
+  if (report->answers_equal < report->answers_compared) session.SkippedSome();
   return absl::OkStatus();
 }
 

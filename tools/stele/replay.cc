@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "compare/workload.h"
+#include "compare/designs.h"
 #include "replay/options.h"
 #include "stele/lab/replay.h"
 #endif
@@ -38,9 +38,8 @@ absl::Status WriteHistograms(const ReplayFlags& flags, const lab::ReplayReport& 
 // Loads the design of a logical trace, and chooses its table.
 absl::Status LoadReplayDesign(ReplayFlags* flags) {
   if (flags->design_path.empty()) return absl::OkStatus();
-  STELE_ASSIGN_OR_RETURN(
-      std::vector<DesignTableChoice> choices,
-      LoadDesigns({.design_paths = {flags->design_path}, .table = flags->options.design_table}));
+  STELE_ASSIGN_OR_RETURN(std::vector<DesignTableChoice> choices,
+                         LoadDesigns({flags->design_path}, flags->options.design_table));
   flags->options.design = std::move(choices[0].design);
   flags->options.design_table = std::move(choices[0].table);
   return absl::OkStatus();

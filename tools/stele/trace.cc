@@ -8,8 +8,9 @@
 #include "listing.h"
 #include "progress.h"
 #ifdef STELE_HAS_LAB
+#include "compare/designs.h"
 #include "compare/options.h"
-#include "compare/workload.h"
+#include "lab/compare/workload.h"
 #include "lab/workload/logical_trace.h"
 #include "logical/from_records.h"
 #include "logical/trace_logical.h"
@@ -76,15 +77,16 @@ absl::Status PrintDrawn(Session& session, const std::vector<std::string>& args) 
   if (as_json) return UsageError("trace synth always prints JSON lines");
   if (flags.words().empty()) return WrongUsage("trace");
   STELE_ASSIGN_OR_RETURN(const Pace pace, ParseSynthRate(flags.Get("rate", "1000/s")));
-  STELE_ASSIGN_OR_RETURN(CompareOptions options, ParseCompareOptions(flags, Pace::Max()));
-  options.output_path = session.options().output;
-  STELE_ASSIGN_OR_RETURN(const auto designs, LoadDesigns(options));
+  STELE_ASSIGN_OR_RETURN(CompareFlags parsed, ParseCompareFlags(flags, Pace::Max()));
+  parsed.options.output_paths = {session.options().output};
+  STELE_ASSIGN_OR_RETURN(const auto designs,
+                         LoadDesigns(parsed.design_paths, parsed.options.table));
   PhaseProgress bar;
-  STELE_ASSIGN_OR_RETURN(
-      const LogicalWorkload workload,
-      MakeWorkload(designs, options, [&](std::string_view phase, uint64_t done, uint64_t total) {
-        bar.Set(phase, done, total);
-      }));
+  parsed.options.progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
+    bar.Set(phase, done, total);
+  };
+  STELE_ASSIGN_OR_RETURN(const LogicalWorkload workload,
+                         internal::lab::MakeWorkload(designs, parsed.options));
   bar.End();
   for (size_t i = 0; i < workload.operations.size(); ++i) {
     const int64_t micros =

@@ -4,6 +4,8 @@
 
 #include "arguments.h"
 #include "base/status.h"
+#include "bench/random.h"
+#include "stele/timestamp.h"
 
 namespace stele::cli {
 namespace {
@@ -12,11 +14,11 @@ constexpr int64_t kOperationsMax = 10'000'000;
 constexpr int64_t kCompareThreadsMax = 256;
 constexpr int64_t kRoundsMax = 1000;
 
-absl::Status ParseCaches(std::string_view text, CompareOptions* options) {
+absl::Status ParseCaches(std::string_view text, lab::CompareOptions* options) {
   constexpr std::string_view kNames[] = {"warm", "cold", "both"};
   for (size_t i = 0; i < std::size(kNames); ++i) {
     if (text != kNames[i]) continue;
-    options->caches = static_cast<CompareOptions::Caches>(i);
+    options->caches = static_cast<lab::CompareCaches>(i);
     return absl::OkStatus();
   }
   return UsageError("--cache must be warm, cold or both");
@@ -24,19 +26,19 @@ absl::Status ParseCaches(std::string_view text, CompareOptions* options) {
 
 }  // namespace
 
-absl::StatusOr<CompareOptions> ParseCompareOptions(const Flags& flags) {
+absl::StatusOr<CompareFlags> ParseCompareFlags(const Flags& flags) {
   STELE_ASSIGN_OR_RETURN(const Pace pace, ParsePace(flags.Get("rate", "max")));
-  return ParseCompareOptions(flags, pace);
+  return ParseCompareFlags(flags, pace);
 }
 
-absl::StatusOr<CompareOptions> ParseCompareOptions(const Flags& flags, const Pace& pace) {
-  CompareOptions options{.design_paths = flags.words(),
-                         .table = flags.Get("table", ""),
-                         .allows_duplicates = flags.has("allow-duplicates"),
-                         .keep_directory = flags.Get("keep", "")};
+absl::StatusOr<CompareFlags> ParseCompareFlags(const Flags& flags, const Pace& pace) {
+  CompareFlags parsed{.design_paths = flags.words(), .keep_directory = flags.Get("keep", "")};
+  lab::CompareOptions& options = parsed.options;
+  options.table = flags.Get("table", "");
+  options.allows_duplicates = flags.has("allow-duplicates");
   options.trace_path = flags.Get("trace", "");
-  options.pace = pace;
-  if (options.pace.needs_times() && options.trace_path.empty())
+  options.rate = pace;
+  if (options.rate.needs_times() && options.trace_path.empty())
     return UsageError("--rate needs --trace for recorded times; N/s needs none");
   STELE_RETURN_IF_ERROR(ParseCaches(flags.Get("cache", "warm"), &options));
   for (const char* const flag : {"operations", "distribution", "seed"}) {
@@ -59,7 +61,7 @@ absl::StatusOr<CompareOptions> ParseCompareOptions(const Flags& flags, const Pac
   STELE_ASSIGN_OR_RETURN(const uint64_t micros, NumberFlag(flags, "time", 0, INT64_MAX,
                                                            static_cast<uint64_t>(now.micros())));
   options.time = Timestamp::FromMicros(static_cast<int64_t>(micros));
-  return options;
+  return parsed;
 }
 
 }  // namespace stele::cli

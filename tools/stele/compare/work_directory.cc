@@ -28,6 +28,8 @@ bool IsIgnored(int signal) {
 class KeptDirectory : public WorkDirectory {
  public:
   explicit KeptDirectory(std::string path) : path_(std::move(path)) {}
+  // After an error before the first design, the directory is empty. Then it is removed.
+  ~KeptDirectory() override { ::rmdir(path_.c_str()); }
   const std::string& path() const override { return path_; }
 
  private:

@@ -3,6 +3,8 @@
 // A temporary directory is removed by the destructor, and before SIGINT, SIGTERM or SIGHUP end the
 // process. Make it before the process has other threads: they must not get these signals.
 //
+// A directory to keep is removed only if it is empty.
+//
 // Errors:    those of the file system; AlreadyExists for a directory to keep that exists.
 // Threads:   confined to one thread.
 #pragma once

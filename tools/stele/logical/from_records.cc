@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "command.h"
-#include "compare/workload.h"
+#include "compare/designs.h"
 #include "flags.h"
 #include "io/output_file.h"
 #include "lab/design/map_fields.h"
@@ -199,7 +199,7 @@ absl::Status PrintFromRecords(Session& session, const std::vector<std::string>& 
   STELE_ASSIGN_OR_RETURN(FromRecordsOptions options, ParseFromRecords(flags));
   std::vector<std::string> inputs = flags.All("design");
   STELE_ASSIGN_OR_RETURN(const std::vector<DesignTableChoice> designs,
-                         LoadDesigns({.design_paths = inputs, .table = flags.Get("table", "")}));
+                         LoadDesigns(inputs, flags.Get("table", "")));
   inputs.push_back(options.input);
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({session.options().output}, inputs));
   RecordOperations operations(std::move(options), &session);

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/status.h"
-#include "compare/trace_lines.h"
+#include "lab/compare/trace_lines.h"
 #include "lab/design/map_fields.h"
 #include "lab/design/query_request.h"
 #include "lab/design/row_mapping.h"
@@ -62,7 +62,7 @@ bool HasRequest(const std::vector<std::string>& keys,
                 const std::vector<std::pair<std::string, std::string>>& ranges,
                 const RowSet& rows) {
   std::vector<std::pair<std::string, std::string>> bounds;
-  for (const RowRange& range : rows.ranges()) bounds.push_back(BoundsOf(range));
+  for (const RowRange& range : rows.ranges()) bounds.push_back(internal::lab::BoundsOf(range));
   std::vector<std::string> sorted = keys;
   std::vector<std::string> wanted(rows.row_keys().begin(), rows.row_keys().end());
   std::sort(sorted.begin(), sorted.end());

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "command.h"
-#include "compare/workload.h"
+#include "compare/designs.h"
 #include "flags.h"
 #include "io/output_file.h"
 #include "lab/design/map_fields.h"
@@ -177,9 +177,8 @@ absl::Status PrintLogical(Session& session, const std::vector<std::string>& args
   if (!flags.has("design")) return UsageError("trace logical needs --design DESIGN");
   const std::string& trace = flags.words()[0];
   STELE_ASSIGN_OR_RETURN(const GivenInputs inputs, ParseInputs(flags.All("input")));
-  STELE_ASSIGN_OR_RETURN(
-      const std::vector<DesignTableChoice> designs,
-      LoadDesigns({.design_paths = flags.All("design"), .table = flags.Get("table", "")}));
+  STELE_ASSIGN_OR_RETURN(const std::vector<DesignTableChoice> designs,
+                         LoadDesigns(flags.All("design"), flags.Get("table", "")));
   STELE_ASSIGN_OR_RETURN(QueryMatcher matcher,
                          QueryMatcher::Make(designs[0].design, designs[0].table));
   const internal::lab::DesignModel& model = matcher.uses()[0].model();

@@ -1,23 +1,26 @@
-#include "compare/compared_design.h"
+#include "lab/compare/compared_design.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "base/checksum.h"
 #include "base/status.h"
-#include "bench/calls.h"
+#include "lab/compare/estimate.h"
+#include "lab/compare/table_figures.h"
 #include "lab/load/query_inputs.h"
-#include "session.h"
 #include "stele/lab/load.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
+
+constexpr std::chrono::seconds kCompareDeadline(60);  // of a call
 
 void Add(const ReadStats& stats, ReadStats* sum) {
   sum->rows_seen += stats.rows_seen;
@@ -38,25 +41,24 @@ absl::Status DropFromPageCache(const std::string& directory) {
     if (!entries->is_regular_file(error)) continue;
     const std::string path = entries->path().string();
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return internal::ErrnoStatus("open", path, errno);
+    if (file < 0) return ErrnoStatus("open", path, errno);
     // A page that is not on disk yet stays in the cache.
     const bool is_synced = ::fdatasync(file) == 0;
     const int failed = is_synced ? ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) : errno;
     ::close(file);
-    if (failed != 0) return internal::ErrnoStatus("drop from the page cache", path, failed);
+    if (failed != 0) return ErrnoStatus("drop from the page cache", path, failed);
   }
-  return error ? internal::ErrnoStatus("list the files of", directory, error.value())
-               : absl::OkStatus();
+  return error ? ErrnoStatus("list the files of", directory, error.value()) : absl::OkStatus();
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ComparedDesign>> ComparedDesign::Load(
-    const DesignTableChoice& choice, const LogicalWorkload& workload, const CompareOptions& options,
-    const std::string& directory, const CompareProgress& progress) {
+    const DesignTableChoice& choice, const LogicalWorkload& workload,
+    const stele::lab::CompareOptions& options) {
   std::unique_ptr<ComparedDesign> design(new ComparedDesign(choice, workload, options));
   STELE_RETURN_IF_ERROR(design->FindAnswers());
-  STELE_RETURN_IF_ERROR(design->LoadRecords(directory, progress));
+  STELE_RETURN_IF_ERROR(design->LoadRecords());
   return design;
 }
 
@@ -64,39 +66,35 @@ ComparedDesign::~ComparedDesign() { database_.Close().IgnoreError(); }
 
 absl::Status ComparedDesign::FindAnswers() {
   for (const LogicalQuery& query : workload_.queries) {
-    STELE_ASSIGN_OR_RETURN(
-        const internal::lab::QueryInputs inputs,
-        internal::lab::QueryInputs::Find(choice_.design, choice_.table, query.name));
+    STELE_ASSIGN_OR_RETURN(const QueryInputs inputs,
+                           QueryInputs::Find(choice_.design, choice_.table, query.name));
     answers_.push_back(inputs.query().answer);
   }
   return absl::OkStatus();
 }
 
-absl::Status ComparedDesign::LoadRecords(const std::string& directory,
-                                         const CompareProgress& progress) {
-  path_ = directory + "/" + choice_.name;
+absl::Status ComparedDesign::LoadRecords() {
+  path_ = options_.work_directory + "/" + choice_.name;
   STELE_ASSIGN_OR_RETURN(database_, Database::Open(path_, {.error_if_exists = true}));
-  lab::LoadOptions loading{.inputs = options_.inputs,
-                           .table = choice_.table,
-                           .records_max = options_.records_max,
-                           .time = options_.time,
-                           .allows_duplicates = options_.allows_duplicates,
-                           .output_paths = {options_.output_path}};
+  stele::lab::LoadOptions loading{.inputs = options_.inputs,
+                                  .table = choice_.table,
+                                  .records_max = options_.records_max,
+                                  .time = options_.time,
+                                  .allows_duplicates = options_.allows_duplicates,
+                                  .output_paths = options_.output_paths};
   loading.progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
-    progress(fmt::format("{} {}", phase, choice_.name), done, total);
+    options_.progress(fmt::format("{} {}", phase, choice_.name), done, total);
   };
-  const auto report = lab::LoadDesign(database_, choice_.design, loading);
-  if (!report.ok()) return Within(choice_.name, report.status());
+  const auto report = stele::lab::LoadDesign(database_, choice_.design, loading);
+  if (!report.ok()) return WithContext(report.status(), choice_.name);
   const auto counts = report->tables.find(choice_.table);
   if (counts == report->tables.end() || counts->second.rows == 0) {
     const bool has_hint = counts != report->tables.end() && !counts->second.hints.empty();
-    return internal::InvalidArgument("{}: the inputs have no record of the table {}{}",
-                                     choice_.name, choice_.table,
-                                     has_hint ? ": " + counts->second.hints[0] : "");
+    return InvalidArgument("{}: the inputs have no record of the table {}{}", choice_.name,
+                           choice_.table, has_hint ? ": " + counts->second.hints[0] : "");
   }
   for (const std::string& cell : counts->second.unfilled_cells)
-    notes_.push_back(
-        fmt::format("{}: no record fills the cell {}", choice_.name, internal::Printable(cell)));
+    notes_.push_back(fmt::format("{}: no record fills the cell {}", choice_.name, Printable(cell)));
   for (const std::string& hint : counts->second.hints)
     notes_.push_back(fmt::format("{}: {}", choice_.name, hint));
   STELE_ASSIGN_OR_RETURN(table_, database_.OpenTable(choice_.table));
@@ -113,8 +111,16 @@ absl::Status ComparedDesign::LoadRecords(const std::string& directory,
   STELE_RETURN_IF_ERROR(Open({}));
   STELE_ASSIGN_OR_RETURN(const Schema schema, table_.schema());
   const int64_t unit = schema.granularity() == TimestampGranularity::kMillis ? 1000 : 1;
-  time_ = Timestamp::FromMicros(options_.time.micros() / unit * unit);
+  time_ = Timestamp::FromMicros(options_.time->micros() / unit * unit);
   return CountRows(table_, &figures_);
+}
+
+ReadOptions ComparedDesign::Reading() const {
+  return {.stop = options_.stop, .deadline = std::chrono::steady_clock::now() + kCompareDeadline};
+}
+
+WriteOptions ComparedDesign::Writing() const {
+  return {.stop = options_.stop, .deadline = std::chrono::steady_clock::now() + kCompareDeadline};
 }
 
 absl::Status ComparedDesign::Open(const DatabaseOptions& options) {
@@ -131,21 +137,19 @@ absl::Status ComparedDesign::ReopenCold() {
   return Open({.memory_budget_bytes = kBudgetBytes});
 }
 
-absl::StatusOr<internal::lab::PreparedOperation> ComparedDesign::Prepare(
-    const LogicalOperation& operation) const {
+absl::StatusOr<PreparedOperation> ComparedDesign::Prepare(const LogicalOperation& operation) const {
   const LogicalQuery& query = workload_.queries[operation.query];
-  return internal::lab::PrepareOperation(choice_, query, query.records[operation.record], time_);
+  return PrepareOperation(choice_, query, query.records[operation.record], time_);
 }
 
 absl::Status ComparedDesign::Run(const LogicalOperation& operation,
-                                 const internal::lab::PreparedOperation& prepared,
-                                 OperationResult* result) const {
+                                 const PreparedOperation& prepared, OperationResult* result) const {
   if (prepared.write.has_value()) {
     if (result != nullptr) result->requests = 1;
     Table table = table_;
     return table.Apply(*prepared.write, Writing());
   }
-  const std::vector<lab::ReadRequest>& reads = prepared.reads;
+  const std::vector<stele::lab::ReadRequest>& reads = prepared.reads;
   // An application reads one row with ReadRow, which has no statistics.
   const bool is_one_row =
       reads.size() == 1 && reads[0].rows.ranges().empty() && reads[0].rows.row_keys().size() == 1;
@@ -154,11 +158,12 @@ absl::Status ComparedDesign::Run(const LogicalOperation& operation,
   const auto visit = [&](const RowView& row) {
     if (result != nullptr) AddRow(operation, row, result);
   };
-  STELE_ASSIGN_OR_RETURN(const ReadStats stats, lab::ReadAll(table_, reads, Reading(), visit));
+  STELE_ASSIGN_OR_RETURN(const ReadStats stats,
+                         stele::lab::ReadAll(table_, reads, Reading(), visit));
   if (result != nullptr) {
     result->requests = reads.size();
     uint64_t row_keys = 0;
-    for (const lab::ReadRequest& read : reads) {
+    for (const stele::lab::ReadRequest& read : reads) {
       if (!read.rows.ranges().empty()) ++result->scans;
       row_keys += read.rows.row_keys().size();
     }
@@ -172,7 +177,7 @@ absl::Status ComparedDesign::Run(const LogicalOperation& operation,
 }
 
 // Returns the row at which the limit ends a request; "" if it ends at the end of its rows.
-absl::StatusOr<std::string> ComparedDesign::LastRowOf(const lab::ReadRequest& read) const {
+absl::StatusOr<std::string> ComparedDesign::LastRowOf(const stele::lab::ReadRequest& read) const {
   if (read.limit == 0) return std::string();
   ReadOptions options = Reading();
   options.reverse = read.reverse;
@@ -189,9 +194,9 @@ absl::StatusOr<std::string> ComparedDesign::LastRowOf(const lab::ReadRequest& re
   return rows < read.limit ? std::string() : last;
 }
 
-absl::Status ComparedDesign::CountScannedRows(const internal::lab::PreparedOperation& prepared,
+absl::Status ComparedDesign::CountScannedRows(const PreparedOperation& prepared,
                                               OperationResult* result) const {
-  for (const lab::ReadRequest& read : prepared.reads) {
+  for (const stele::lab::ReadRequest& read : prepared.reads) {
     if (read.rows.ranges().empty()) continue;
     STELE_ASSIGN_OR_RETURN(const std::string last, LastRowOf(read));
     ReadOptions options = Reading();
@@ -221,9 +226,9 @@ void ComparedDesign::AddRow(const LogicalOperation& operation, const RowView& ro
       return cell.family() == column.family && cell.qualifier() == column.qualifier;
     });
     if (!is_answer) continue;
-    result->answer_hash += internal::Checksum64(cell.value());
+    result->answer_hash += Checksum64(cell.value());
     ++result->answer_values;
   }
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

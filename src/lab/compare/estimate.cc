@@ -1,4 +1,4 @@
-#include "compare/estimate.h"
+#include "lab/compare/estimate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +11,10 @@
 #include "lab/values/shown_text.h"
 #include "lab/yaml/member_reader.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
 
-using internal::lab::DesignErrors;
-using internal::lab::MemberReader;
+using stele::lab::EstimateSettings;
 
 constexpr double kHoursPerMonth = 730;
 constexpr double kNumberMin = 1e-9;
@@ -36,7 +35,7 @@ std::optional<double> Positive(const MemberReader& members, std::string_view nam
   return std::nullopt;
 }
 
-EstimateSettings ParseEstimate(const internal::lab::YamlNode& root, DesignErrors* errors) {
+EstimateSettings ParseEstimate(const YamlNode& root, DesignErrors* errors) {
   const MemberReader members(root, "an estimate",
                              {"reads", "writes", "scan_mb", "storage_tb", "target", "rate",
                               "data_factor", "node_hour", "gb_month"},
@@ -61,19 +60,28 @@ EstimateSettings ParseEstimate(const internal::lab::YamlNode& root, DesignErrors
 
 }  // namespace
 
-absl::StatusOr<EstimateSettings> ReadEstimateFile(const std::string& path) {
-  STELE_ASSIGN_OR_RETURN(const std::string text, internal::lab::ReadDesignFile(path));
-  DesignErrors errors{internal::lab::ShownText(path)};
-  const auto root = internal::lab::ParseYaml(text, &errors);
-  EstimateSettings settings;
-  if (root.has_value()) settings = ParseEstimate(*root, &errors);
-  STELE_RETURN_IF_ERROR(errors.ToStatus());
-  return settings;
+absl::Status CheckEstimateSettings(const EstimateSettings& settings) {
+  for (const double number :
+       {settings.reads, settings.writes, settings.scan_mb, settings.storage_tb, settings.target,
+        settings.data_factor, settings.rate.value_or(1), settings.node_hour.value_or(1),
+        settings.gb_month.value_or(1)}) {
+    if (!(number >= kNumberMin && number <= kNumberMax))
+      return InvalidArgument("the numbers of EstimateSettings must be from {:g} to {:g}, not {:g}",
+                             kNumberMin, kNumberMax, number);
+  }
+  if (settings.target > 1)
+    return InvalidArgument("EstimateSettings::target is {:g}, and must be at most 1",
+                           settings.target);
+  if (settings.node_hour.has_value() != settings.gb_month.has_value())
+    return InvalidArgument(
+        "EstimateSettings::node_hour and EstimateSettings::gb_month are needed together");
+  return absl::OkStatus();
 }
 
-Estimate EstimateOf(const EstimateSettings& settings, double rate, const LoadCounts& counts) {
+stele::lab::CompareReport::Estimate EstimateOf(const EstimateSettings& settings, double rate,
+                                               const LoadCounts& counts) {
   const double per_count = rate / static_cast<double>(std::max<uint64_t>(counts.operations, 1));
-  Estimate estimate;
+  stele::lab::CompareReport::Estimate estimate;
   estimate.reads = per_count * static_cast<double>(counts.point_rows + counts.scans);
   estimate.writes = per_count * static_cast<double>(counts.written_rows);
   estimate.scan_mb = per_count * static_cast<double>(counts.scanned_bytes) / 1e6;
@@ -93,4 +101,22 @@ Estimate EstimateOf(const EstimateSettings& settings, double rate, const LoadCou
   return estimate;
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab
+
+namespace stele {
+inline namespace v0 {
+namespace lab {
+
+absl::StatusOr<EstimateSettings> EstimateSettings::Load(const std::string& path) {
+  STELE_ASSIGN_OR_RETURN(const std::string text, internal::lab::ReadDesignFile(path));
+  internal::lab::DesignErrors errors{internal::lab::ShownText(path)};
+  const auto root = internal::lab::ParseYaml(text, &errors);
+  EstimateSettings settings;
+  if (root.has_value()) settings = internal::lab::ParseEstimate(*root, &errors);
+  STELE_RETURN_IF_ERROR(errors.ToStatus());
+  return settings;
+}
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

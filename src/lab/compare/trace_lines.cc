@@ -1,4 +1,4 @@
-#include "compare/trace_lines.h"
+#include "lab/compare/trace_lines.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -6,20 +6,20 @@
 #include "keys/utf8.h"
 #include "lab/values/base64.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 std::string Base64(std::string_view bytes) {
   std::string text;
-  internal::lab::AppendBase64(bytes, &text);
+  AppendBase64(bytes, &text);
   return text;
 }
 
 // Adds the bytes as text, or, if they are not UTF-8, in base64 under NAME_base64.
 void AddKey(const std::string& name, const std::string& bytes, Json* line) {
-  if (internal::FirstNotUtf8(bytes).has_value()) {
+  if (FirstNotUtf8(bytes).has_value()) {
     (*line)[name + "_base64"] = Base64(bytes);
   } else {
     (*line)[name] = bytes;
@@ -28,7 +28,7 @@ void AddKey(const std::string& name, const std::string& bytes, Json* line) {
 
 void AddKeys(const std::vector<std::string>& keys, Json* line) {
   const bool is_text = std::none_of(keys.begin(), keys.end(), [](const std::string& key) {
-    return internal::FirstNotUtf8(key).has_value();
+    return FirstNotUtf8(key).has_value();
   });
   Json& list = (*line)[is_text ? "keys" : "keys_base64"] = Json::array();
   for (const std::string& key : keys) list.push_back(is_text ? key : Base64(key));
@@ -52,7 +52,7 @@ void AddRows(const RowSet& rows, Json* line) {
   if (!end.empty()) AddKey("end", end, line);
 }
 
-void AddNumbers(const lab::ReadRequest& request, const OperationResult& result, Json* line) {
+void AddNumbers(const stele::lab::ReadRequest& request, const OperationResult& result, Json* line) {
   Json& json = *line;
   if (request.limit > 0) json["limit"] = request.limit;
   if (request.reverse) json["reverse"] = true;
@@ -74,8 +74,8 @@ std::pair<std::string, std::string> BoundsOf(const RowRange& range) {
   return {std::move(start), std::move(end)};
 }
 
-std::string TraceLines(const std::string& table, const internal::lab::PreparedOperation& operation,
-                       const OperationResult& result, int64_t micros) {
+std::string CompareTraceLines(const std::string& table, const PreparedOperation& operation,
+                              const OperationResult& result, int64_t micros) {
   const auto head = [&] { return Json{{"t", micros}, {"op", "set"}, {"table", table}}; };
   std::string lines;
   const auto add = [&](const Json& line) {
@@ -86,7 +86,7 @@ std::string TraceLines(const std::string& table, const internal::lab::PreparedOp
     AddKey("row", std::string(operation.write->row_key()), &line);
     add(line);
   }
-  for (const lab::ReadRequest& request : operation.reads) {
+  for (const stele::lab::ReadRequest& request : operation.reads) {
     Json line = head();
     AddRows(request.rows, &line);
     if (&request == &operation.reads[0]) AddNumbers(request, result, &line);
@@ -96,4 +96,4 @@ std::string TraceLines(const std::string& table, const internal::lab::PreparedOp
   return lines;
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

@@ -1,24 +1,23 @@
-#include "compare/workload.h"
+#include "lab/compare/workload.h"
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/status.h"
-#include "bench/random.h"
-#include "key_bytes.h"
+#include "keys/printable.h"
 #include "lab/load/query_inputs.h"
 #include "lab/records/record_input.h"
-#include "session.h"
+#include "lab/workload/random.h"
+#include "lab/workload/row_chooser.h"
 #include "stele/lab/load.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
 
-using internal::lab::QueryInputs;
+using stele::lab::CompareOptions;
 
-constexpr size_t kNameBytesMax = 200;
-
-bool HasQueries(const lab::Design& design, const std::string& table,
+bool HasQueries(const stele::lab::Design& design, const std::string& table,
                 const std::vector<std::string>& names) {
   const std::vector<std::string> queries = design.queries(table);
   return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -27,7 +26,7 @@ bool HasQueries(const lab::Design& design, const std::string& table,
 }
 
 // Returns the queries of `table` that `design` lacks in all its tables, for a message.
-std::string MissingIn(const lab::Design& design, const std::string& table,
+std::string MissingIn(const stele::lab::Design& design, const std::string& table,
                       const std::vector<std::string>& names) {
   std::vector<std::string> tables = {table};
   if (table.empty()) tables = design.tables();
@@ -36,42 +35,9 @@ std::string MissingIn(const lab::Design& design, const std::string& table,
     const bool is_found = std::any_of(tables.begin(), tables.end(), [&](const auto& each) {
       return HasQueries(design, each, {name});
     });
-    if (!is_found) missing += (missing.empty() ? "" : ", ") + EscapedKey(name);
+    if (!is_found) missing += (missing.empty() ? "" : ", ") + EscapedBytes(name);
   }
   return missing;
-}
-
-// Returns the first design's table, or the table of another design that has its queries.
-absl::StatusOr<std::string> TableOf(const lab::Design& design, const std::string& wanted,
-                                    const std::vector<std::string>& queries) {
-  std::vector<std::string> found;
-  for (const std::string& table : design.tables()) {
-    const bool fits =
-        queries.empty() ? !design.queries(table).empty() : HasQueries(design, table, queries);
-    if (fits && (wanted.empty() || wanted == table)) found.push_back(table);
-  }
-  if (found.size() == 1) return found[0];
-  const std::string file = EscapedKey(design.name());
-  const std::vector<std::string> tables = design.tables();
-  if (!wanted.empty() && std::find(tables.begin(), tables.end(), wanted) == tables.end()) {
-    std::string names;
-    for (const std::string& table : tables)
-      names += (names.empty() ? "" : ", ") + EscapedKey(table);
-    return internal::NotFound("{} has no table {}; its tables: {}", file, EscapedKey(wanted),
-                              names);
-  }
-  if (found.size() > 1)
-    return UsageError(
-        fmt::format("{}: {} tables have the queries: choose one with --table", file, found.size()));
-  if (queries.empty()) {
-    return internal::NotFound("{}: {} has no queries, so there is nothing to compare", file,
-                              wanted.empty() ? "it" : "the table " + EscapedKey(wanted));
-  }
-  const std::string missing = MissingIn(design, wanted, queries);
-  return internal::NotFound(
-      "{}: {}", file,
-      missing.empty() ? "no table has all queries of the first design"
-                      : fmt::format("these queries of the first design are missing: {}", missing));
 }
 
 // Draws queries by their weights, and records by the distribution.
@@ -109,33 +75,69 @@ void AddNotes(const std::vector<DesignTableChoice>& designs, LogicalWorkload* wo
     for (const std::string& query : designs[i].design.queries(designs[i].table)) {
       if (HasQueries(designs[0].design, designs[0].table, {query})) continue;
       workload->notes.push_back(fmt::format("{} has also the query {}, which is not compared",
-                                            designs[i].name, EscapedKey(query)));
+                                            designs[i].name, EscapedBytes(query)));
     }
   }
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<DesignTableChoice>> LoadDesigns(const CompareOptions& options) {
-  std::vector<DesignTableChoice> designs;
-  std::vector<std::string> queries;  // of the first design's table
-  for (const std::string& path : options.design_paths) {
-    const std::string stem = internal::lab::DesignName(path);
-    if (stem.starts_with('.') || stem.size() > kNameBytesMax)
-      return UsageError(fmt::format(
-          "the design file {} names a database: its name must not begin with a point, and have at "
-          "most {} bytes",
-          EscapedKey(path), kNameBytesMax));
-    STELE_ASSIGN_OR_RETURN(lab::Design design, lab::Design::Load(path));
-    STELE_ASSIGN_OR_RETURN(std::string table, TableOf(design, options.table, queries));
-    if (designs.empty()) queries = design.queries(table);
-    for (const DesignTableChoice& other : designs) {
-      if (other.name == internal::lab::DesignName(path))
-        return UsageError(fmt::format("two designs are named {}: rename a file", other.name));
-    }
-    designs.push_back({std::move(design), internal::lab::DesignName(path), std::move(table)});
+bool IsDirectoryName(std::string_view name) {
+  return !name.starts_with('.') && name.size() <= kDesignNameBytesMax;
+}
+
+absl::StatusOr<std::vector<std::string>> TablesWith(const stele::lab::Design& design,
+                                                    const std::string& wanted,
+                                                    const std::vector<std::string>& queries) {
+  std::vector<std::string> found;
+  for (const std::string& table : design.tables()) {
+    const bool fits =
+        queries.empty() ? !design.queries(table).empty() : HasQueries(design, table, queries);
+    if (fits && (wanted.empty() || wanted == table)) found.push_back(table);
   }
-  return designs;
+  if (!found.empty()) return found;
+  const std::string file = EscapedBytes(design.name());
+  const std::vector<std::string> tables = design.tables();
+  if (!wanted.empty() && std::find(tables.begin(), tables.end(), wanted) == tables.end()) {
+    std::string names;
+    for (const std::string& table : tables)
+      names += (names.empty() ? "" : ", ") + EscapedBytes(table);
+    return NotFound("{} has no table {}; its tables: {}", file, EscapedBytes(wanted), names);
+  }
+  if (queries.empty()) {
+    return NotFound("{}: {} has no queries, so there is nothing to compare", file,
+                    wanted.empty() ? "it" : "the table " + EscapedBytes(wanted));
+  }
+  const std::string missing = MissingIn(design, wanted, queries);
+  return NotFound("{}: {}", file,
+                  missing.empty()
+                      ? "no table has all queries of the first design"
+                      : fmt::format("these queries of the first design are missing: {}", missing));
+}
+
+absl::StatusOr<std::vector<DesignTableChoice>> ChooseTables(const CompareOptions& options) {
+  std::vector<DesignTableChoice> choices;
+  std::vector<std::string> queries;  // of the first design's table
+  for (const stele::lab::Design& design : options.designs) {
+    const std::string name = DesignName(design.name());
+    if (name.empty() || !IsDirectoryName(name))
+      return InvalidArgument(
+          "the design \"{}\" names a database: its name must not begin with a point, and have 1 to "
+          "{} bytes",
+          Printable(design.name()), kDesignNameBytesMax);
+    STELE_ASSIGN_OR_RETURN(const std::vector<std::string> tables,
+                           TablesWith(design, options.table, queries));
+    if (tables.size() > 1)
+      return InvalidArgument(
+          "{}: {} tables have the queries: choose one with CompareOptions::table",
+          EscapedBytes(design.name()), tables.size());
+    if (choices.empty()) queries = design.queries(tables[0]);
+    for (const DesignTableChoice& other : choices) {
+      if (other.name == name) return InvalidArgument("two designs are named {}", name);
+    }
+    choices.push_back({design, name, tables[0]});
+  }
+  return choices;
 }
 
 absl::StatusOr<uint64_t> DatabaseBytes(const std::vector<DesignTableChoice>& designs,
@@ -152,8 +154,8 @@ absl::StatusOr<uint64_t> DatabaseBytes(const std::vector<DesignTableChoice>& des
       for (const auto& row : query.table().rows) inputs.insert(row.input);
       for (const auto& input : query.model().inputs) {
         if (!inputs.contains(input.name)) continue;
-        STELE_ASSIGN_OR_RETURN(const auto files, internal::lab::RecordInput::FindOf(
-                                                     query.model(), input, options.inputs));
+        STELE_ASSIGN_OR_RETURN(const auto files,
+                               RecordInput::FindOf(query.model(), input, options.inputs));
         bytes += 2 * files.stored_bytes();
       }
     }
@@ -163,24 +165,23 @@ absl::StatusOr<uint64_t> DatabaseBytes(const std::vector<DesignTableChoice>& des
 }
 
 absl::StatusOr<LogicalWorkload> MakeWorkload(const std::vector<DesignTableChoice>& designs,
-                                             const CompareOptions& options,
-                                             const CompareProgress& progress) {
+                                             const CompareOptions& options) {
   LogicalWorkload workload;
   std::vector<int64_t> weights;
   const DesignTableChoice& first = designs[0];
-  lab::QueryRecordsOptions reading{.inputs = options.inputs,
-                                   .output_paths = {options.output_path},
-                                   .input_records_max = options.records_max};
+  stele::lab::QueryRecordsOptions reading{.inputs = options.inputs,
+                                          .output_paths = options.output_paths,
+                                          .input_records_max = options.records_max};
   for (size_t i = 1; i < designs.size(); ++i)
     reading.others.emplace_back(designs[i].design, designs[i].table);
-  reading.progress = progress;
+  reading.progress = options.progress;
   for (const std::string& name : first.design.queries(first.table)) {
     LogicalQuery query{.name = name};
     STELE_ASSIGN_OR_RETURN(query.input, WrittenInputOf(designs, name));
     STELE_ASSIGN_OR_RETURN(const QueryInputs inputs,
                            QueryInputs::Find(first.design, first.table, name));
-    STELE_ASSIGN_OR_RETURN(lab::QueryRecords found,
-                           lab::ReadQueryRecords(first.design, first.table, name, reading));
+    STELE_ASSIGN_OR_RETURN(stele::lab::QueryRecords found,
+                           stele::lab::ReadQueryRecords(first.design, first.table, name, reading));
     query.records = std::move(found.records);
     query.unusable = found.unusable;
     query.first_unusable = std::move(found.first_error);
@@ -193,4 +194,4 @@ absl::StatusOr<LogicalWorkload> MakeWorkload(const std::vector<DesignTableChoice
   return workload;
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

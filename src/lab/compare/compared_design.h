@@ -1,5 +1,5 @@
-// tools/stele/compare/compared_design.h: one design of `stele compare-designs`: its database, its
-// figures, and the operations that run on it.
+// compare/compared_design.h: one design of a comparison: its database, its figures, and the
+// operations that run on it.
 //
 // Threads:   const calls may run together.
 #pragma once
@@ -11,18 +11,17 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "compare/estimate.h"
-#include "compare/table_figures.h"
-#include "compare/workload.h"
 #include "lab/design/design_model.h"
+#include "lab/workload/logical_workload.h"
 #include "lab/workload/prepared_operation.h"
+#include "stele/lab/compare.h"
 #include "stele/stele.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 
 enum class CacheState : uint8_t { kWarm, kCold };
 
-// What one operation did.
+// The counts and the answer of one operation.
 struct OperationResult {
   uint64_t requests = 0;
   uint64_t scans = 0;  // requests with a range
@@ -38,13 +37,12 @@ struct OperationResult {
 
 class ComparedDesign {
  public:
-  // Loads the records of the inputs into a new database below `directory`, and compacts it.
+  // Loads the records of the inputs into a new database below the work directory, and compacts it.
   // Errors: those of LoadDesign and of the database.
-  static absl::StatusOr<std::unique_ptr<ComparedDesign>> Load(const DesignTableChoice& choice,
-                                                              const LogicalWorkload& workload,
-                                                              const CompareOptions& options,
-                                                              const std::string& directory,
-                                                              const CompareProgress& progress);
+  // `options` has a time and a progress function. It and `workload` outlive the object.
+  static absl::StatusOr<std::unique_ptr<ComparedDesign>> Load(
+      const DesignTableChoice& choice, const LogicalWorkload& workload,
+      const stele::lab::CompareOptions& options);
   ~ComparedDesign();
   ComparedDesign(const ComparedDesign&) = delete;
   ComparedDesign& operator=(const ComparedDesign&) = delete;
@@ -56,7 +54,7 @@ class ComparedDesign {
   const std::string& name() const { return choice_.name; }
   const std::string& table_name() const { return choice_.table; }
   const Database& database() const { return database_; }
-  const TableFigures& figures() const { return figures_; }
+  const stele::lab::CompareReport::TableFigures& figures() const { return figures_; }
   // What people should know about the load.
   const std::vector<std::string>& notes() const { return notes_; }
   // True if the query declares an answer.
@@ -64,36 +62,37 @@ class ComparedDesign {
 
   // Builds the requests of an operation. The latency does not include this, the CPU time and the
   // operations per second do.
-  absl::StatusOr<internal::lab::PreparedOperation> Prepare(const LogicalOperation& operation) const;
+  absl::StatusOr<PreparedOperation> Prepare(const LogicalOperation& operation) const;
   // Runs the operation. With a null `result` it runs without statistics, to be timed.
-  absl::Status Run(const LogicalOperation& operation,
-                   const internal::lab::PreparedOperation& prepared, OperationResult* result) const;
+  absl::Status Run(const LogicalOperation& operation, const PreparedOperation& prepared,
+                   OperationResult* result) const;
   // Sets result->scanned_rows. Cloud Bigtable reads a row that the filter rejects by its key, and
   // ReadStats::rows_seen does not count it.
-  absl::Status CountScannedRows(const internal::lab::PreparedOperation& prepared,
-                                OperationResult* result) const;
+  absl::Status CountScannedRows(const PreparedOperation& prepared, OperationResult* result) const;
 
  private:
   ComparedDesign(DesignTableChoice choice, const LogicalWorkload& workload,
-                 const CompareOptions& options)
+                 const stele::lab::CompareOptions& options)
       : choice_(std::move(choice)), workload_(workload), options_(options) {}
 
   absl::Status FindAnswers();
-  absl::StatusOr<std::string> LastRowOf(const lab::ReadRequest& read) const;
+  absl::StatusOr<std::string> LastRowOf(const stele::lab::ReadRequest& read) const;
   absl::Status Open(const DatabaseOptions& options);
-  absl::Status LoadRecords(const std::string& directory, const CompareProgress& progress);
+  absl::Status LoadRecords();
+  ReadOptions Reading() const;
+  WriteOptions Writing() const;
   void AddRow(const LogicalOperation& operation, const RowView& row, OperationResult* result) const;
 
   const DesignTableChoice choice_;
   const LogicalWorkload& workload_;
-  const CompareOptions& options_;
-  std::vector<std::vector<internal::lab::DesignColumn>> answers_;  // by query
+  const stele::lab::CompareOptions& options_;
+  std::vector<std::vector<DesignColumn>> answers_;  // by query
   Timestamp time_;
   std::string path_;  // of the database
   Database database_;
   Table table_;
-  TableFigures figures_;
+  stele::lab::CompareReport::TableFigures figures_;
   std::vector<std::string> notes_;
 };
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

@@ -1,16 +1,20 @@
-#include "compare/report_json.h"
-
+// compare_report/report_json.cc: the figures of a comparison as JSON.
+//
+// Units:     latencies in microseconds with one decimal digit.
 #include <nlohmann/json.hpp>
 
-#include "bench/figures.h"
-#include "key_bytes.h"
+#include "keys/printable.h"
+#include "lab/figures/figures.h"
+#include "lab/workload/row_chooser.h"
+#include "stele/lab/compare.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
 
+using stele::lab::CompareReport;
 using Json = nlohmann::ordered_json;
 
-Json ToJson(const TableFigures& figures) {
+Json ToJson(const CompareReport::TableFigures& figures) {
   return {{"records", figures.records},
           {"rows", figures.rows},
           {"cells_loaded", figures.cells_loaded},
@@ -19,7 +23,7 @@ Json ToJson(const TableFigures& figures) {
            {{"p50", figures.cells_per_row_p50},
             {"p99", figures.cells_per_row_p99},
             {"max", figures.cells_per_row_max}}},
-          {"largest_row", EscapedKey(figures.largest_row)},
+          {"largest_row", EscapedBytes(figures.largest_row)},
           {"largest_row_bytes", figures.largest_row_bytes},
           {"key_bytes", figures.key_bytes},
           {"qualifier_bytes", figures.qualifier_bytes},
@@ -30,24 +34,23 @@ Json ToJson(const TableFigures& figures) {
           {"load_seconds", figures.load_seconds}};
 }
 
-Json ToJson(const QueryResult& query, const LogicalQuery& of) {
-  Json json = {
-      {"query", of.name}, {"operations", query.operations}, {"requests", query.totals.requests}};
-  if (of.input.empty()) {
-    const ReadStats& stats = query.totals.stats;
+Json ToJson(const CompareReport::QueryFigures& query, const CompareReport::Query& of) {
+  Json json = {{"query", of.name}, {"operations", query.operations}, {"requests", query.requests}};
+  if (of.written_input.empty()) {
+    const ReadStats& stats = query.stats;
     json["rows_seen"] = stats.rows_seen;
     json["rows_returned"] = stats.rows_returned;
     json["cells_seen"] = stats.cells_seen;
     json["cells_returned"] = stats.cells_returned;
-    json["bytes_returned"] = query.totals.bytes_returned;
+    json["bytes_returned"] = query.bytes_returned;
     json["blocks"] = stats.blocks;
   } else {
-    json["writes"] = of.input;
+    json["writes"] = of.written_input;
   }
   return json;
 }
 
-Json ToJson(const LatencyFigures& latency) {
+Json ToJson(const CompareReport::LatencyFigures& latency) {
   Json json = HistogramJson(latency.all_rounds);
   json["p50"] = RoundedMicros(latency.p50.median);
   json["p99"] = RoundedMicros(latency.p99.median);
@@ -55,44 +58,43 @@ Json ToJson(const LatencyFigures& latency) {
 }
 
 // Adds the measurements to a design and its queries.
-void AddTimed(const TimedFigures& timed, const Pace& pace, const std::string& latency_name,
-              Json* queries, Json* json) {
+void AddTimed(const CompareReport::TimedFigures& timed, const stele::lab::ReplayRate& rate,
+              const std::string& latency_name, Json* queries, Json* json) {
   (*json)["operations_per_second"] = Rounded(timed.operations_per_second.median);
   (*json)["cpu_seconds"] = timed.cpu_seconds.median;
-  if (pace.is_open_loop()) (*json)["late"] = timed.late.median;
+  if (rate.is_open_loop()) (*json)["late"] = timed.late.median;
   for (size_t i = 0; i < timed.queries.size(); ++i)
     (*queries)[i][latency_name] = ToJson(timed.queries[i]);
 }
 
-Json ToJson(const DesignResult& design, const CompareOptions& options,
-            const LogicalWorkload& workload) {
+Json ToJson(const CompareReport::DesignFigures& design, const CompareReport& report) {
   constexpr std::string_view kSeverities[] = {"error", "warning", "note"};
   Json json = {{"design", design.name},
                {"table", design.table},
-               {"data", ToJson(design.table_figures)},
+               {"data", ToJson(design.data)},
                {"queries", Json::array()},
                {"busiest_range_share", design.busiest_range_share},
-               {"gini", design.maps[0].parts().gini},
+               {"gini", design.heat_map->parts().gini},
                {"patterns", Json::array()},
                {"findings", Json::object()}};
   Json queries = Json::array();
-  for (size_t i = 0; i < workload.queries.size(); ++i)
-    queries.push_back(ToJson(design.queries[i], workload.queries[i]));
-  if (design.warm.has_value()) AddTimed(*design.warm, options.pace, "latency_us", &queries, &json);
+  for (size_t i = 0; i < report.queries.size(); ++i)
+    queries.push_back(ToJson(design.queries[i], report.queries[i]));
+  if (design.warm.has_value()) AddTimed(*design.warm, report.rate, "latency_us", &queries, &json);
   if (design.cold.has_value()) {
-    for (size_t i = 0; i < workload.queries.size(); ++i)
+    for (size_t i = 0; i < report.queries.size(); ++i)
       queries[i]["cold_bytes_read"] = design.queries[i].cold_bytes_read;
-    AddTimed(*design.cold, options.pace, "cold_latency_us", &queries, &json["cold"]);
+    AddTimed(*design.cold, report.rate, "cold_latency_us", &queries, &json["cold"]);
   }
   json["queries"] = std::move(queries);
-  for (const lab::HeatPattern& pattern : design.maps[0].patterns())
+  for (const stele::lab::HeatPattern& pattern : design.heat_map->patterns())
     json["patterns"].push_back({{"name", pattern.name}, {"message", pattern.message}});
   for (const auto& [id, severity] : design.findings)
     json["findings"][id] = kSeverities[static_cast<size_t>(severity)];
   return json;
 }
 
-Json ToJson(const Estimate& estimate) {
+Json ToJson(const CompareReport::Estimate& estimate) {
   Json json = {{"reads_per_second", estimate.reads},
                {"writes_per_second", estimate.writes},
                {"scan_mb_per_second", estimate.scan_mb},
@@ -104,38 +106,46 @@ Json ToJson(const Estimate& estimate) {
 }
 
 }  // namespace
+}  // namespace stele::internal::lab
 
-std::string CompareJson(const CompareOptions& options, const LogicalWorkload& workload,
-                        const CompareResult& result) {
+namespace stele {
+inline namespace v0 {
+namespace lab {
+
+std::string CompareReport::ToJson(std::string_view version) const {
+  using Json = nlohmann::ordered_json;
   Json json = {{"compare", 1},
-               {"operations", workload.operations.size()},
-               {"rounds", options.rounds},
-               {"threads", options.threads},
-               {"loop", options.pace.ToText()},
-               {"version", STELE_VERSION},
-               {"machine", Machine()},
-               {"answers_compared", result.answers_compared},
-               {"answers_equal", result.answers_equal},
-               {"answers_empty", result.answers_empty},
+               {"operations", operations},
+               {"rounds", rounds},
+               {"threads", threads},
+               {"loop", rate.ToText()},
+               {"version", version},
+               {"machine", internal::lab::Machine()},
+               {"answers_compared", answers_compared},
+               {"answers_equal", answers_equal},
+               {"answers_empty", answers_empty},
                {"differences", Json::array()},
                {"designs", Json::array()}};
-  if (options.trace_path.empty()) {
-    json["distribution"] = ToText(options.distribution);
-    json["seed"] = options.seed;
+  if (trace.empty()) {
+    json["distribution"] = internal::lab::DistributionText(distribution);
+    json["seed"] = seed;
   } else {
-    json["trace"] = options.trace_path;
+    json["trace"] = trace;
   }
-  for (const AnswerDifference& difference : result.differences) {
-    json["differences"].push_back({{"query", workload.queries[difference.query].name},
+  for (const AnswerDifference& difference : differences) {
+    json["differences"].push_back({{"query", queries[difference.query].name},
                                    {"record", difference.record},
                                    {"values", difference.values}});
   }
-  if (options.estimate.has_value()) json["estimate_rate"] = result.estimate_rate;
-  for (const DesignResult& design : result.designs) {
-    json["designs"].push_back(ToJson(design, options, workload));
-    if (design.estimate.has_value()) json["designs"].back()["estimate"] = ToJson(*design.estimate);
+  if (estimate.has_value()) json["estimate_rate"] = estimate_rate;
+  for (const DesignFigures& design : designs) {
+    json["designs"].push_back(internal::lab::ToJson(design, *this));
+    if (design.estimate.has_value())
+      json["designs"].back()["estimate"] = internal::lab::ToJson(*design.estimate);
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace stele::cli
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

@@ -1,5 +1,5 @@
-// tools/stele/compare/figure_table.h: the table of `stele compare-designs`: a line per figure and a
-// column per design, and which design is the best one.
+// compare_report/figure_table.h: the table of a comparison: a line per figure and a column per
+// design, and which design is the best one.
 //
 // Threads:   confined to one thread.
 #pragma once
@@ -11,16 +11,11 @@
 #include <utility>
 #include <vector>
 
-namespace stele::cli {
+#include "stele/lab/compare.h"
 
-// A number of several rounds. An exact number has one value.
-struct Measured {
-  double median = 0;
-  double least = 0;
-  double largest = 0;
+namespace stele::internal::lab {
 
-  static Measured Exact(double number) { return {number, number, number}; }
-};
+using Measured = stele::lab::CompareReport::Measured;
 
 // A line of the table.
 struct FigureLine {
@@ -61,4 +56,4 @@ class FigureTable {
   std::vector<FigureLine> lines_;
 };
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

@@ -1,10 +1,10 @@
-#include "compare/figure_table.h"
+#include "lab/compare_report/figure_table.h"
 
 #include <algorithm>
 
 #include "fmt/format.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
 
 constexpr size_t kLabelWidthMin = 36;
@@ -50,7 +50,7 @@ void FigureTable::AddExact(const std::string& label, const std::string& figure, 
   FigureLine line{.label = label, .figure = figure, .numbers = numbers};
   std::vector<Measured> exact;
   for (const double number : numbers) {
-    exact.push_back(Measured::Exact(number));
+    exact.push_back(Measured{number, number, number});
     line.cells.push_back(format(number));
   }
   line.best = BestOf(exact, direction, kExactFactor);
@@ -104,4 +104,4 @@ std::string FigureTable::Summary() const {
   return summary.empty() ? "no design is clearly better at any figure\n" : summary;
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

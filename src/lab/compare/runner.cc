@@ -1,27 +1,36 @@
-#include "compare/runner.h"
+#include "lab/compare/runner.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <optional>
 #include <utility>
 
 #include "base/status.h"
-#include "compare/trace_lines.h"
-#include "key_bytes.h"
-#include "session.h"
+#include "lab/compare/estimate.h"
+#include "lab/compare/rounds.h"
+#include "lab/compare/trace_lines.h"
+#include "stele/lab/heat_map.h"
+#include "stele/lab/lint.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
 
-using Designs = std::vector<std::unique_ptr<ComparedDesign>>;
+using stele::lab::CompareCaches;
+using stele::lab::CompareOptions;
+using stele::lab::CompareReport;
+using stele::lab::HeatMap;
 
 constexpr size_t kDifferencesMax = 3;
-constexpr uint32_t kBandsMax = 1000;
+constexpr uint32_t kMapBandsMax = 1000;
 constexpr int64_t kMicrosPerOperation = 1000;  // in the trace, without a logical one
 constexpr uint64_t kOperationsPerProgress = 64;
 
-void Add(const OperationResult& result, OperationResult* sum) {
+absl::Status CompareStopped() { return Cancelled("the comparison was stopped"); }
+
+void Add(const OperationResult& result, CompareReport::QueryFigures* sum) {
+  ++sum->operations;
   sum->requests += result.requests;
   sum->scans += result.scans;
   sum->point_rows += result.point_rows;
@@ -44,24 +53,22 @@ struct Answer {
 class CountingRun {
  public:
   CountingRun(const ComparedDesign& design, const LogicalWorkload& workload,
-              bool counts_scanned_rows, const CompareProgress& progress)
-      : design_(design),
-        workload_(workload),
-        counts_scanned_rows_(counts_scanned_rows),
-        progress_(progress) {}
+              const CompareOptions& options)
+      : design_(design), workload_(workload), options_(options) {}
 
-  absl::Status Run(const std::string& trace_path, DesignResult* result) {
+  absl::Status Run(const std::string& trace_path, CompareReport::DesignFigures* result) {
     result->name = design_.name();
     result->table = design_.table_name();
-    result->table_figures = design_.figures();
+    result->data = design_.figures();
     result->queries.resize(workload_.queries.size());
     for (size_t i = 0; i < workload_.queries.size(); ++i)
       result->queries[i].declares_answer = design_.has_answer(i);
     std::ofstream trace(trace_path, std::ios::binary);
-    if (!trace) return internal::ErrnoStatus("open", trace_path, errno);
+    if (!trace) return ErrnoStatus("open", trace_path, errno);
     const size_t count = workload_.operations.size();
     int64_t micros = 0;
     for (size_t i = 0; i < count; ++i) {
+      if (options_.stop.stop_requested()) return CompareStopped();
       const LogicalOperation& operation = workload_.operations[i];
       // A trace is in the order of time.
       micros = workload_.has_times ? std::max(micros, operation.micros)
@@ -69,14 +76,13 @@ class CountingRun {
       const auto done = RunOne(operation, micros, &trace);
       if (!done.ok())
         return FailedOperation(design_, workload_.queries[operation.query], done.status());
-      QueryResult& query = result->queries[operation.query];
-      ++query.operations;
-      Add(*done, &query.totals);
+      Add(*done, &result->queries[operation.query]);
       answers_.push_back({done->answer_hash, done->answer_values});
-      if (i % kOperationsPerProgress == 0) progress_("counting " + design_.name(), i, count);
+      if (i % kOperationsPerProgress == 0)
+        options_.progress("counting " + design_.name(), i, count);
     }
     trace.close();
-    return trace ? absl::OkStatus() : internal::ErrnoStatus("write", trace_path, errno);
+    return trace ? absl::OkStatus() : ErrnoStatus("write", trace_path, errno);
   }
 
   // Those of each operation.
@@ -85,19 +91,18 @@ class CountingRun {
  private:
   absl::StatusOr<OperationResult> RunOne(const LogicalOperation& operation, int64_t micros,
                                          std::ofstream* trace) const {
-    STELE_ASSIGN_OR_RETURN(const internal::lab::PreparedOperation prepared,
-                           design_.Prepare(operation));
+    STELE_ASSIGN_OR_RETURN(const PreparedOperation prepared, design_.Prepare(operation));
     OperationResult result;
     STELE_RETURN_IF_ERROR(design_.Run(operation, prepared, &result));
-    if (counts_scanned_rows_) STELE_RETURN_IF_ERROR(design_.CountScannedRows(prepared, &result));
-    *trace << TraceLines(design_.table_name(), prepared, result, micros);
+    if (options_.estimate.has_value())
+      STELE_RETURN_IF_ERROR(design_.CountScannedRows(prepared, &result));
+    *trace << CompareTraceLines(design_.table_name(), prepared, result, micros);
     return result;
   }
 
   const ComparedDesign& design_;
   const LogicalWorkload& workload_;
-  const bool counts_scanned_rows_;
-  const CompareProgress& progress_;
+  const CompareOptions& options_;
   std::vector<Answer> answers_;
 };
 
@@ -105,7 +110,7 @@ class CountingRun {
 std::optional<std::chrono::microseconds> PageStep(const CompareOptions& options,
                                                   const LogicalWorkload& workload) {
   constexpr size_t kStepsMax = 100;
-  if (!options.writes_page()) return std::nullopt;
+  if (!options.makes_page) return std::nullopt;
   if (workload.has_times) return std::chrono::microseconds(0);
   const size_t operations_per_step = (workload.operations.size() + kStepsMax - 1) / kStepsMax;
   return std::chrono::microseconds(static_cast<int64_t>(operations_per_step) * kMicrosPerOperation);
@@ -114,43 +119,46 @@ std::optional<std::chrono::microseconds> PageStep(const CompareOptions& options,
 // Adds what the heat map and the advisor say about the trace.
 absl::Status AddLoadAndFindings(const ComparedDesign& design, const std::string& trace_path,
                                 std::optional<std::chrono::microseconds> page_step,
-                                DesignResult* result) {
-  const lab::HeatMapInput input{.trace_paths = {trace_path}, .database = design.database()};
+                                CompareReport::DesignFigures* result) {
+  const stele::lab::HeatMapInput input{.trace_paths = {trace_path}, .database = design.database()};
   STELE_ASSIGN_OR_RETURN(
-      lab::HeatMaps maps,
-      lab::HeatMap::Build(input, {.table = design.table_name(), .bands = kBandsMax}));
-  result->maps = std::move(maps.maps);
+      stele::lab::HeatMaps maps,
+      HeatMap::Build(input, {.table = design.table_name(), .bands = kMapBandsMax}));
+  result->heat_map = std::move(maps.maps[0]);
   if (page_step.has_value()) {
     STELE_ASSIGN_OR_RETURN(
-        lab::HeatMaps page_maps,
-        lab::HeatMap::Build(input, {.table = design.table_name(), .step = *page_step}));
-    result->page_maps = std::move(page_maps.maps);
+        stele::lab::HeatMaps page_maps,
+        HeatMap::Build(input, {.table = design.table_name(), .step = *page_step}));
+    result->page_heat_map = std::move(page_maps.maps[0]);
   }
-  const lab::HeatMap& map = result->maps[0];
+  const HeatMap& map = *result->heat_map;
   double hottest = 0;
   for (size_t band = 0; band < map.parts().bands.size(); ++band) {
     double operations = 0;
     for (uint64_t step = 0; step < map.parts().steps; ++step)
-      operations += map.At(lab::HeatMetric::kOps, band, step);
+      operations += map.At(stele::lab::HeatMetric::kOps, band, step);
     hottest = std::max(hottest, operations);
   }
   uint64_t requests = 0;
-  for (const QueryResult& query : result->queries) requests += query.totals.requests;
+  for (const CompareReport::QueryFigures& query : result->queries) requests += query.requests;
   result->busiest_range_share = hottest / static_cast<double>(std::max<uint64_t>(requests, 1));
-  STELE_ASSIGN_OR_RETURN(const lab::LintReport report, lab::Lint({.database = design.database(),
-                                                                  .tables = {design.table_name()},
-                                                                  .trace_paths = {trace_path}}));
-  for (const lab::LintFinding& finding : report.findings)
+  STELE_ASSIGN_OR_RETURN(const stele::lab::LintReport report,
+                         stele::lab::Lint({.database = design.database(),
+                                           .tables = {design.table_name()},
+                                           .trace_paths = {trace_path}}));
+  for (const stele::lab::LintFinding& finding : report.findings)
     if (!finding.is_suppressed) result->findings.emplace(finding.id, finding.severity);
   return absl::OkStatus();
 }
 
-// Runs all operations once after a start with a cold cache, and counts what they read from files.
+// Runs all operations once after a start with a cold cache, and counts the bytes that they read
+// from files.
 absl::Status CountColdReads(ComparedDesign& design, const LogicalWorkload& workload,
-                            const CompareProgress& progress, DesignResult* result) {
+                            const CompareOptions& options, CompareReport::DesignFigures* result) {
   STELE_RETURN_IF_ERROR(design.ReopenCold());
   const size_t count = workload.operations.size();
   for (size_t i = 0; i < count; ++i) {
+    if (options.stop.stop_requested()) return CompareStopped();
     const LogicalOperation& operation = workload.operations[i];
     const auto prepared = design.Prepare(operation);
     OperationResult counted;
@@ -158,20 +166,22 @@ absl::Status CountColdReads(ComparedDesign& design, const LogicalWorkload& workl
         prepared.ok() ? design.Run(operation, *prepared, &counted) : prepared.status();
     if (!status.ok()) return FailedOperation(design, workload.queries[operation.query], status);
     result->queries[operation.query].cold_bytes_read += counted.stats.bytes_read;
-    if (i % kOperationsPerProgress == 0) progress("counting, cold " + design.name(), i, count);
+    if (i % kOperationsPerProgress == 0)
+      options.progress("counting, cold " + design.name(), i, count);
   }
   return absl::OkStatus();
 }
 
 // Rows of scans have the mean size of a row, and writes that of a record.
-LoadCounts LoadCountsOf(const DesignResult& design, const LogicalWorkload& workload) {
-  const TableFigures& figures = design.table_figures;
+LoadCounts LoadCountsOf(const CompareReport::DesignFigures& design,
+                        const LogicalWorkload& workload) {
+  const CompareReport::TableFigures& figures = design.data;
   const double row_bytes = static_cast<double>(figures.logical_bytes()) /
                            static_cast<double>(std::max<uint64_t>(figures.rows, 1));
   const uint64_t record_bytes = figures.logical_bytes() / std::max<uint64_t>(figures.records, 1);
   LoadCounts counts{.operations = workload.operations.size(), .table_bytes = figures.disk_bytes};
   for (size_t i = 0; i < design.queries.size(); ++i) {
-    const OperationResult& totals = design.queries[i].totals;
+    const CompareReport::QueryFigures& totals = design.queries[i];
     if (!workload.queries[i].input.empty()) {
       counts.written_rows += totals.requests * std::max<uint64_t>(1, RowUnits(record_bytes));
     } else if (totals.scans == 0) {
@@ -185,17 +195,16 @@ LoadCounts LoadCountsOf(const DesignResult& design, const LogicalWorkload& workl
   return counts;
 }
 
-void AddEstimates(const LogicalWorkload& workload, const EstimateSettings& settings,
-                  CompareResult* result) {
+void AddEstimates(const LogicalWorkload& workload, const stele::lab::EstimateSettings& settings,
+                  CompareReport* result) {
   result->estimate_rate =
       settings.rate.value_or(workload.recorded_rate.value_or(kEstimateRateDefault));
-  for (DesignResult& design : result->designs)
+  for (CompareReport::DesignFigures& design : result->designs)
     design.estimate = EstimateOf(settings, result->estimate_rate, LoadCountsOf(design, workload));
 }
 
 void CompareAnswers(const LogicalWorkload& workload,
-                    const std::vector<std::vector<Answer>>& answers, CompareResult* result) {
-  result->different_answers.resize(workload.queries.size());
+                    const std::vector<std::vector<Answer>>& answers, CompareReport* result) {
   for (size_t i = 0; i < workload.operations.size(); ++i) {
     const LogicalOperation& operation = workload.operations[i];
     const bool is_declared = std::all_of(
@@ -213,9 +222,9 @@ void CompareAnswers(const LogicalWorkload& workload,
       ++result->answers_equal;
       continue;
     }
-    ++result->different_answers[operation.query];
+    ++result->queries[operation.query].different_answers;
     if (result->differences.size() >= kDifferencesMax) continue;
-    AnswerDifference difference{
+    CompareReport::AnswerDifference difference{
         .query = operation.query,
         .record = workload.queries[operation.query].records[operation.record],
         .values = {}};
@@ -226,34 +235,31 @@ void CompareAnswers(const LogicalWorkload& workload,
 
 }  // namespace
 
-absl::StatusOr<CompareResult> Compare(const Designs& designs, const LogicalWorkload& workload,
-                                      const CompareOptions& options, const std::string& directory,
-                                      const CompareProgress& progress) {
-  CompareResult result;
+absl::Status RunComparison(const ComparedDesigns& designs, const LogicalWorkload& workload,
+                           const CompareOptions& options, CompareReport* report) {
   std::vector<std::vector<Answer>> answers;
   for (const auto& design : designs) {
-    const std::string trace_path = fmt::format("{}/{}.trace.jsonl", directory, design->name());
-    CountingRun run(*design, workload, options.estimate.has_value(), progress);
-    STELE_RETURN_IF_ERROR(run.Run(trace_path, &result.designs.emplace_back()));
+    const std::string trace_path =
+        fmt::format("{}/{}.trace.jsonl", options.work_directory, design->name());
+    CountingRun run(*design, workload, options);
+    STELE_RETURN_IF_ERROR(run.Run(trace_path, &report->designs.emplace_back()));
     answers.push_back(run.TakeAnswers());
     STELE_RETURN_IF_ERROR(AddLoadAndFindings(*design, trace_path, PageStep(options, workload),
-                                             &result.designs.back()));
+                                             &report->designs.back()));
   }
-  CompareAnswers(workload, answers, &result);
-  if (options.caches != CompareOptions::Caches::kCold) {
-    STELE_ASSIGN_OR_RETURN(auto warm,
-                           RunRounds(designs, workload, options, CacheState::kWarm, progress));
-    for (size_t i = 0; i < designs.size(); ++i) result.designs[i].warm = std::move(warm[i]);
+  CompareAnswers(workload, answers, report);
+  if (options.caches != CompareCaches::kCold) {
+    STELE_ASSIGN_OR_RETURN(auto warm, RunRounds(designs, workload, options, CacheState::kWarm));
+    for (size_t i = 0; i < designs.size(); ++i) report->designs[i].warm = std::move(warm[i]);
   }
-  if (options.caches != CompareOptions::Caches::kWarm) {
+  if (options.caches != CompareCaches::kWarm) {
     for (size_t i = 0; i < designs.size(); ++i)
-      STELE_RETURN_IF_ERROR(CountColdReads(*designs[i], workload, progress, &result.designs[i]));
-    STELE_ASSIGN_OR_RETURN(auto cold,
-                           RunRounds(designs, workload, options, CacheState::kCold, progress));
-    for (size_t i = 0; i < designs.size(); ++i) result.designs[i].cold = std::move(cold[i]);
+      STELE_RETURN_IF_ERROR(CountColdReads(*designs[i], workload, options, &report->designs[i]));
+    STELE_ASSIGN_OR_RETURN(auto cold, RunRounds(designs, workload, options, CacheState::kCold));
+    for (size_t i = 0; i < designs.size(); ++i) report->designs[i].cold = std::move(cold[i]);
   }
-  if (options.estimate.has_value()) AddEstimates(workload, *options.estimate, &result);
-  return result;
+  if (options.estimate.has_value()) AddEstimates(workload, *options.estimate, report);
+  return absl::OkStatus();
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

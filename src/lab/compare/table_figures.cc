@@ -1,12 +1,12 @@
-#include "compare/table_figures.h"
+#include "lab/compare/table_figures.h"
 
 #include "base/status.h"
 #include "stele/lab/histogram.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 
-absl::Status CountRows(const Table& table, TableFigures* figures) {
-  lab::LatencyHistogram cells_per_row;  // of counts instead of nanoseconds
+absl::Status CountRows(const Table& table, stele::lab::CompareReport::TableFigures* figures) {
+  stele::lab::LatencyHistogram cells_per_row;  // of counts instead of nanoseconds
   uint64_t row_cells = 0;
   uint64_t row_bytes = 0;
   RowReader reader = table.ReadRows();
@@ -36,4 +36,4 @@ absl::Status CountRows(const Table& table, TableFigures* figures) {
   return reader.status();
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

@@ -1,0 +1,265 @@
+// stele/lab/compare.h: runs one workload on several designs, and compares their size, work and
+// latency. Requires the library stele::lab.
+//
+// stele/stele.h does not include this header. `stele compare-designs` has the same functions.
+// docs/lab/compare.md describes the workload, the figures and the report.
+// Threads:   CompareDesigns() starts its own threads and returns after they ended. Calls may run
+//            together in different directories. The other types are values, and thread-compatible.
+// Memory:    one open database per design, and the workload: for each query at most 100,000
+//            records or 64 MiB; a logical trace as a whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "stele/lab/design.h"
+#include "stele/lab/heat_map.h"
+#include "stele/lab/histogram.h"
+#include "stele/lab/lint.h"
+#include "stele/lab/replay.h"
+#include "stele/stats.h"
+#include "stele/timestamp.h"
+
+namespace stele {
+inline namespace v0 {
+namespace lab {
+
+// Which rows, or records, the operations of a workload use. Shares are above 0 and at most 1.
+struct RecordDistribution {
+  enum class Kind : uint8_t { kUniform, kZipfian, kLatest, kSequential, kHotspot };
+  Kind kind = Kind::kUniform;
+  double theta = 0.99;          // of kZipfian and kLatest; between 0 and 1
+  double hot_rows = 0.2;        // kHotspot: the share of the rows
+  double hot_operations = 0.8;  // kHotspot: the share of the operations on them
+};
+
+// The limits of a node of Cloud Bigtable, and the needs of the application. All numbers are above
+// 0. A MB is 1,000,000 bytes.
+struct EstimateSettings {
+  double reads = 17'000;  // rows per second
+  double writes = 14'000;
+  double scan_mb = 220;   // per second
+  double storage_tb = 5;  // per node
+  double target = 0.7;    // the share of a node that is used; at most 1
+
+  std::optional<double> rate = {};  // operations per second of the whole workload
+  double data_factor = 1;           // how many times the data of the comparison
+
+  // Prices, in any currency: both or none.
+  std::optional<double> node_hour = {};
+  std::optional<double> gb_month = {};  // of storage
+
+  bool has_prices() const { return node_hour.has_value() && gb_month.has_value(); }
+
+  // Reads a YAML file whose members are named as those of this struct.
+  // Errors: InvalidArgument with "FILE:LINE:COLUMN: what" for unknown members and wrong numbers;
+  // those of the file.
+  [[nodiscard]] static absl::StatusOr<EstimateSettings> Load(const std::string& path);
+};
+
+// With which block cache the operations are timed.
+enum class CompareCaches : uint8_t {
+  kWarm,
+  kCold,  // each round begins with an empty cache of 4 MiB
+  kBoth,
+};
+
+struct CompareOptions {
+  // At least two, with different names. The name of a design is its file without the directory and
+  // the ending. It names a directory: it must not begin with a point, and has 1 to 200 bytes.
+  std::vector<Design> designs = {};
+  std::string table = {};  // of each design. "": the only one that has the first design's queries
+  // Paths by the name of an input. They replace the files that the designs name.
+  std::map<std::string, std::string> inputs = {};
+  // Exists and is empty. Receives a database NAME and a trace NAME.trace.jsonl per design, which
+  // stay there.
+  std::string work_directory = {};
+
+  // A logical trace, instead of operations that are drawn. "": none.
+  std::string trace_path = {};
+  // The next three are not used with a trace. The weights of the first design say how often a query
+  // occurs.
+  uint64_t operations = 10'000;  // from 1 to 10,000,000
+  RecordDistribution distribution = {};
+  uint64_t seed = 1;
+
+  ReplayRate rate = ReplayRate::Max();
+  CompareCaches caches = CompareCaches::kWarm;
+  uint64_t threads = 1;                // from 1 to 256
+  uint64_t rounds = 3;                 // from 1 to 1000
+  uint64_t records_max = 0;            // reads at most this many records per input. 0: all
+  std::optional<Timestamp> time = {};  // of cells for which a design has none. Default: now
+  bool allows_duplicates = false;      // as in LoadOptions
+  // Files that the caller writes. If one of them is a file that is read, the call returns
+  // InvalidArgument.
+  std::vector<std::string> output_paths = {};
+  // Builds a second heat map of each design, with fewer ranges, for CompareReport::ToHtml().
+  bool makes_page = true;
+  std::optional<EstimateSettings> estimate = {};  // adds CompareReport::DesignFigures::estimate
+
+  // Ends the comparison with Cancelled if a stop is requested, also while an operation runs or
+  // waits. The load of a design, its heat map and the advisor run to their end. Default: never.
+  std::stop_token stop = {};
+  // Called on the caller's thread from time to time: `done` of `total` units of the phase. Default:
+  // nothing is called.
+  std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
+};
+
+// The figures of a comparison. Members of vectors are in the order of CompareOptions::designs or of
+// `queries`. Latencies are nanoseconds. Counts are exact, and the same in every comparison with the
+// same options.
+struct CompareReport {
+  // A number of several rounds.
+  struct Measured {
+    double median = 0;
+    double least = 0;
+    double largest = 0;
+  };
+
+  struct LatencyFigures {
+    Measured p50 = {};
+    Measured p99 = {};
+    LatencyHistogram all_rounds;
+  };
+
+  // What the rounds measured.
+  struct TimedFigures {
+    std::vector<LatencyFigures> queries = {};
+    Measured operations_per_second = {};
+    Measured cpu_seconds = {};  // of the process
+    // Operations of a round that began more than 1 ms after they were due; 0 in a closed loop.
+    Measured late = {};
+  };
+
+  // The data of a table after it was loaded and compacted.
+  struct TableFigures {
+    uint64_t records = 0;
+    uint64_t rows = 0;
+    uint64_t cells_loaded = 0;
+    uint64_t cells = 0;              // that a reader sees: fewer if records have the same row key
+    uint64_t cells_per_row_p50 = 0;  // with 3 significant digits
+    uint64_t cells_per_row_p99 = 0;
+    uint64_t cells_per_row_max = 0;
+    std::string largest_row = {};  // by bytes
+    uint64_t largest_row_bytes = 0;
+    uint64_t key_bytes = 0;        // each row key once
+    uint64_t qualifier_bytes = 0;  // with the family's name
+    uint64_t value_bytes = 0;
+    uint64_t disk_bytes = 0;     // of the SSTables
+    uint64_t written_bytes = 0;  // by bulk load, flushes and compactions; not the log
+    double load_seconds = 0;     // measured
+
+    uint64_t logical_bytes() const { return key_bytes + qualifier_bytes + value_bytes; }
+  };
+
+  // What all operations of a query did on one design.
+  struct QueryFigures {
+    uint64_t operations = 0;
+    uint64_t requests = 0;
+    uint64_t scans = 0;  // requests with a range
+    // Row keys of the other requests, or the bytes returned / 1,000 if that is more.
+    uint64_t point_rows = 0;
+    uint64_t scanned_rows = 0;  // that the scans passed; 0 without an estimate
+    ReadStats stats = {};
+    uint64_t bytes_returned = 0;   // row keys, qualifiers and values
+    uint64_t cold_bytes_read = 0;  // from files, after a start with a cold cache; 0 unless kCold
+    bool declares_answer = false;
+  };
+
+  // The size of an instance of Cloud Bigtable.
+  struct Estimate {
+    double reads = 0;  // rows per second; a scan counts as one, too
+    double writes = 0;
+    double scan_mb = 0;  // per second
+    double storage_gb = 0;
+    double load = 0;  // in nodes that are used completely
+    uint64_t nodes = 1;
+    std::optional<double> month_price = {};  // if there are prices
+  };
+
+  struct DesignFigures {
+    std::string name = {};
+    std::string table = {};
+    TableFigures data = {};
+    std::vector<QueryFigures> queries = {};
+    std::optional<TimedFigures> warm = {};      // unless kCold
+    std::optional<TimedFigures> cold = {};      // with kCold or kBoth
+    std::optional<HeatMap> heat_map = {};       // set; of the counting run, with up to 1,000 ranges
+    std::optional<HeatMap> page_heat_map = {};  // with makes_page: the same with fewer ranges
+    // The requests that touched the busiest range of heat_map; at most 1.
+    double busiest_range_share = 0;
+    std::map<std::string, LintSeverity> findings = {};  // by the id of the rule
+    std::optional<Estimate> estimate = {};
+  };
+
+  // A query of the workload.
+  struct Query {
+    std::string name = {};
+    std::string written_input = {};   // "": it reads
+    uint64_t unusable = 0;            // records that a design cannot use
+    std::string first_unusable = {};  // why: "FILE:LINE: reason"
+    uint64_t different_answers = 0;
+  };
+
+  struct AnswerDifference {
+    size_t query = 0;
+    Design::Record record = {};
+    std::vector<uint64_t> values = {};  // how many values the answer of each design has
+  };
+
+  // The settings, as in CompareOptions.
+  std::string trace = {};
+  RecordDistribution distribution = {};
+  uint64_t seed = 0;
+  ReplayRate rate = ReplayRate::Max();
+  CompareCaches caches = CompareCaches::kWarm;
+  uint64_t threads = 0, rounds = 0;
+  std::optional<EstimateSettings> estimate = {};
+
+  uint64_t operations = 0;  // of the workload
+  bool has_times = false;   // all operations of the trace have a time
+  std::vector<Query> queries = {};
+  std::vector<DesignFigures> designs = {};
+  uint64_t answers_compared = 0;  // operations whose answers all designs declare
+  uint64_t answers_equal = 0;
+  uint64_t answers_empty = 0;                      // equal, because no design found a value
+  std::vector<AnswerDifference> differences = {};  // the first 3
+  double estimate_rate = 0;                        // operations per second of the estimates
+  std::vector<std::string> notes = {};             // what people should know about the load
+
+  // A table for a terminal with a column per design, findings, and a summary. Characters that are
+  // not visible are escaped.
+  std::string ToText() const;
+  // One JSON object with all figures. `version` is that of the caller.
+  std::string ToJson(std::string_view version) const;
+  // One page that needs no other file and no network. Without CompareOptions::makes_page it has the
+  // heat maps with all ranges.
+  std::string ToHtml() const;
+};
+
+// Loads the records of the inputs into a new database per design, counts what the operations of the
+// workload do on each, and then times them in rounds.
+//
+// Errors:
+//   InvalidArgument      wrong options; a choice of several tables; a wrong input or trace; a query
+//                        that has no record that all designs can use, or that reads in one design
+//                        and writes in another
+//   NotFound             a design lacks the table or a query; a file does not exist
+//   AlreadyExists        work_directory has a database of one of these names
+//   Cancelled            a stop was requested
+//   ResourceExhausted    a thread could not be started
+//   the first error of an operation, with the design and the query; those of LoadDesign, of the
+//   file system and of the database
+[[nodiscard]] absl::StatusOr<CompareReport> CompareDesigns(const CompareOptions& options);
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

@@ -1,0 +1,52 @@
+// compare/workload.h: the operations of a comparison, which are the same for every design.
+//
+// The weights of the first design decide how often a query occurs. The same seed gives the same
+// operations.
+// Threads:   values; const calls may run together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "lab/workload/logical_workload.h"
+#include "stele/lab/compare.h"
+
+namespace stele::internal::lab {
+
+// A design names the directory of its database: false for a name that begins with a point or is
+// too long.
+inline constexpr size_t kDesignNameBytesMax = 200;
+bool IsDirectoryName(std::string_view name);
+
+// Returns the tables that have these queries, or, without queries, that have a query: at least one,
+// and only `wanted` unless it is "".
+// Errors: NotFound if there is none.
+absl::StatusOr<std::vector<std::string>> TablesWith(const stele::lab::Design& design,
+                                                    const std::string& wanted,
+                                                    const std::vector<std::string>& queries);
+
+// Chooses the tables of the designs: the option, or the only table with all queries of the first
+// design's.
+// Errors: NotFound if a design lacks the table or a query; InvalidArgument if there is a choice,
+// two designs have the same name, or a name is wrong.
+absl::StatusOr<std::vector<DesignTableChoice>> ChooseTables(
+    const stele::lab::CompareOptions& options);
+
+// Returns the bytes of the databases of all designs, as docs/lab/compare.md estimates them: for
+// each twice the size of its table's input files, and at least 20 MB. With records_max, only
+// the latter. Errors: those of Design and of the files.
+absl::StatusOr<uint64_t> DatabaseBytes(const std::vector<DesignTableChoice>& designs,
+                                       const stele::lab::CompareOptions& options);
+
+// Reads the records, and draws the operations.
+// Errors: InvalidArgument if a query has no record that all designs can use, or reads in one design
+// and writes in another. InvalidArgument if the output would replace a file that is read. Those of
+// the files.
+absl::StatusOr<LogicalWorkload> MakeWorkload(const std::vector<DesignTableChoice>& designs,
+                                             const stele::lab::CompareOptions& options);
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,298 @@
+// Tests comparisons of designs through the public header: what is counted, reported and kept, and
+// what ends them.
+#include "stele/lab/compare.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "stele/stele.h"
+#include "unit/lab/export_fixture.h"
+
+namespace stele::internal::lab {
+namespace {
+
+using stele::lab::CompareCaches;
+using stele::lab::CompareDesigns;
+using stele::lab::CompareOptions;
+using stele::lab::CompareReport;
+using stele::lab::Design;
+using stele::lab::EstimateSettings;
+using stele::lab::RecordDistribution;
+using stele::lab::ReplayRate;
+
+// A design of orders; `key` and the rows of the query of-user differ.
+std::string OrdersDesign(const std::string& table, const std::string& key,
+                         const std::string& of_user) {
+  return fmt::format(R"(stele: design/1
+inputs: {{orders: {{file: orders.csv}}}}
+tables:
+  {}:
+    families: {{o: {{gc: "maxversions=1"}}}}
+    key: "{}"
+    rows: [{{input: orders, timestamp: "1000", cells: {{"o:item": "{{item}}"}}}}]
+    queries:
+      of-user: {{weight: 6, read: {{{}}}, answer: ["o:item"]}}
+      one: {{weight: 3, read: {{row: "{}"}}}}
+      add: {{write: orders}}
+)",
+                     table, key, of_user, key);
+}
+
+class CompareDesignsTest : public testing::Test {
+ protected:
+  CompareDesignsTest() {
+    std::string csv = "user,number,item\n";
+    for (int user = 0; user < 10; ++user)
+      for (int number = 0; number < 4; ++number)
+        csv += fmt::format("u{},{},hat{}{}\n", user, number, user, number);
+    directory_.Write("orders.csv", csv);
+    options_.designs = {
+        DesignOf("by-user", OrdersDesign("orders", "{user}#{number}", "prefix: \"{user}#\"")),
+        DesignOf("by-number", OrdersDesign("by_number", "{number}#{user}",
+                                           "filter: 'row_regex(\".*#{user}\")'"))};
+    options_.operations = 100;
+    options_.rounds = 1;
+    options_.makes_page = false;
+    options_.time = Timestamp::FromMicros(5000);
+    options_.work_directory = NewDirectory("work");
+  }
+
+  Design DesignOf(const std::string& name, const std::string& text) const {
+    auto design = Design::Parse(text, directory_.File(name + ".yaml"));
+    EXPECT_TRUE(design.ok()) << design.status();
+    return *std::move(design);
+  }
+  std::string NewDirectory(const std::string& name) const {
+    const std::string path = directory_.File(name);
+    EXPECT_TRUE(std::filesystem::create_directory(path));
+    return path;
+  }
+  CompareReport Compared() const {
+    auto report = CompareDesigns(options_);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.ok() ? *std::move(report) : CompareReport();
+  }
+  void ExpectRefused(const CompareOptions& options, const std::string& message) const {
+    const auto report = CompareDesigns(options);
+    EXPECT_EQ(report.status().code(), absl::StatusCode::kInvalidArgument) << report.status();
+    EXPECT_NE(std::string(report.status().message()).find(message), std::string::npos)
+        << report.status();
+    EXPECT_TRUE(std::filesystem::is_empty(options_.work_directory)) << message;
+  }
+
+  TemporaryDirectory directory_;
+  CompareOptions options_;
+};
+
+TEST_F(CompareDesignsTest, CountsAreExact) {
+  const CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  ASSERT_EQ(report.queries.size(), 3u);
+  EXPECT_EQ(report.queries[0].name, "of-user");
+  EXPECT_EQ(report.queries[0].written_input, "");
+  EXPECT_EQ(report.queries[2].written_input, "orders");
+  EXPECT_EQ(report.operations, 100u);
+  EXPECT_EQ(report.designs[0].name, "by-user");
+  EXPECT_EQ(report.designs[1].table, "by_number");
+  for (const CompareReport::DesignFigures& design : report.designs) {
+    EXPECT_EQ(design.data.records, 40u);
+    EXPECT_EQ(design.data.rows, 40u);
+    EXPECT_EQ(design.data.cells, 40u);
+    EXPECT_EQ(design.data.logical_bytes(), 40u * (4 + 5 + 5));
+    ASSERT_EQ(design.queries.size(), 3u);
+    const CompareReport::QueryFigures& of_user = design.queries[0];
+    EXPECT_GT(of_user.operations, design.queries[1].operations) << "the weights";
+    EXPECT_EQ(of_user.requests, of_user.operations);
+    EXPECT_EQ(of_user.stats.rows_returned, 4 * of_user.operations);
+    EXPECT_EQ(of_user.bytes_returned, 4 * of_user.operations * (4 + 4 + 5));
+    EXPECT_EQ(of_user.operations + design.queries[1].operations + design.queries[2].operations,
+              100u);
+    ASSERT_TRUE(design.warm.has_value());
+    EXPECT_FALSE(design.cold.has_value());
+    EXPECT_EQ(design.warm->queries[0].all_rounds.count(), of_user.operations);
+    ASSERT_TRUE(design.heat_map.has_value());
+    EXPECT_FALSE(design.page_heat_map.has_value());
+    EXPECT_FALSE(design.estimate.has_value());
+  }
+  EXPECT_EQ(report.answers_compared, report.designs[0].queries[0].operations);
+  EXPECT_EQ(report.answers_equal, report.answers_compared);
+  EXPECT_EQ(report.answers_empty, 0u);
+  EXPECT_TRUE(report.differences.empty());
+}
+
+TEST_F(CompareDesignsTest, TheReportHasThreeForms) {
+  options_.makes_page = true;
+  options_.seed = 7;
+  options_.distribution.kind = RecordDistribution::Kind::kZipfian;
+  const CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  EXPECT_TRUE(report.designs[1].page_heat_map.has_value());
+  EXPECT_TRUE(report.ToText().starts_with(
+      "100 operations, zipfian, theta 0.99 distribution, seed 7; 1 round, closed loop, 1 thread\n"))
+      << report.ToText();
+  const auto json = nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false);
+  ASSERT_TRUE(json.is_object());
+  EXPECT_EQ(json["version"], "1.2.3");
+  EXPECT_EQ(json["designs"][1]["table"], "by_number");
+  EXPECT_EQ(json["designs"][0]["data"]["disk_bytes"], report.designs[0].data.disk_bytes);
+  EXPECT_NE(report.ToHtml().find("compare-map-1"), std::string::npos);
+}
+
+TEST_F(CompareDesignsTest, ALogicalTraceIsTheWorkload) {
+  options_.trace_path =
+      directory_.Write("workload.jsonl",
+                       "{\"t\":5,\"query\":\"one\",\"params\":{\"user\":\"u1\",\"number\":\"2\"}}\n"
+                       "{\"t\":6,\"query\":\"of-user\",\"params\":{\"user\":\"u3\"}}\n");
+  options_.rate = ReplayRate::Recorded();
+  options_.caches = CompareCaches::kBoth;
+  options_.threads = 2;
+  const CompareReport report = Compared();
+  EXPECT_EQ(report.operations, 2u);
+  EXPECT_TRUE(report.has_times);
+  EXPECT_EQ(report.trace, options_.trace_path);
+  for (const CompareReport::DesignFigures& design : report.designs) {
+    EXPECT_EQ(design.queries[0].stats.rows_returned, 4u);
+    EXPECT_EQ(design.queries[1].stats.rows_returned, 1u);
+    EXPECT_EQ(design.queries[2].operations, 0u);
+    ASSERT_TRUE(design.warm.has_value());
+    ASSERT_TRUE(design.cold.has_value());
+    EXPECT_EQ(design.cold->queries[1].all_rounds.count(), 1u);
+  }
+  EXPECT_NE(report.ToText().find("warm and cold cache"), std::string::npos);
+
+  options_.trace_path =
+      directory_.Write("no-times.jsonl", "{\"query\":\"of-user\",\"params\":{\"user\":\"u3\"}}\n");
+  options_.work_directory = NewDirectory("other");
+  ExpectRefused(options_, "has no times: use another CompareOptions::rate");
+}
+
+TEST_F(CompareDesignsTest, DifferentAnswersAreCounted) {
+  options_.designs[1] =
+      DesignOf("all", OrdersDesign("orders", "{number}#{user}", "start: \"0\", limit: 7"));
+  const CompareReport report = Compared();
+  EXPECT_EQ(report.answers_equal, 0u);
+  EXPECT_EQ(report.queries[0].different_answers, report.answers_compared);
+  ASSERT_EQ(report.differences.size(), 3u);
+  EXPECT_EQ(report.differences[0].query, 0u);
+  EXPECT_EQ(report.differences[0].record.size(), 1u);
+  EXPECT_EQ(report.differences[0].values, (std::vector<uint64_t>{4, 7}));
+}
+
+TEST_F(CompareDesignsTest, AnEstimateCountsNodes) {
+  const auto settings =
+      EstimateSettings::Load(directory_.Write("node.yaml", "{reads: 10, rate: 1000, target: 1}\n"));
+  ASSERT_TRUE(settings.ok()) << settings.status();
+  EXPECT_EQ(settings->reads, 10);
+  EXPECT_EQ(settings->writes, 14'000);
+  options_.estimate = *settings;
+  const CompareReport report = Compared();
+  EXPECT_EQ(report.estimate_rate, 1000);
+  for (const CompareReport::DesignFigures& design : report.designs) {
+    ASSERT_TRUE(design.estimate.has_value());
+    const auto reads =
+        static_cast<double>(design.queries[0].operations + design.queries[1].operations);
+    EXPECT_DOUBLE_EQ(design.estimate->reads, reads * 10);
+    EXPECT_GE(design.estimate->nodes, static_cast<uint64_t>(reads));
+    EXPECT_FALSE(design.estimate->month_price.has_value());
+  }
+  EXPECT_NE(report.ToText().find("estimate for Cloud Bigtable: 1,000 operations/s"),
+            std::string::npos);
+  const auto wrong = EstimateSettings::Load(directory_.Write("wrong.yaml", "{reads: -1}\n"));
+  EXPECT_EQ(wrong.status().code(), absl::StatusCode::kInvalidArgument) << wrong.status();
+}
+
+TEST_F(CompareDesignsTest, WrongOptionsAreErrors) {
+  const auto refused = [&](const std::string& message, const auto& change) {
+    CompareOptions options = options_;
+    change(options);
+    ExpectRefused(options, message);
+  };
+  refused("needs at least two", [](auto& options) { options.designs.pop_back(); });
+  refused("two designs are named by-user",
+          [](auto& options) { options.designs[1] = options.designs[0]; });
+  refused("must not begin with a point", [&](auto& options) {
+    options.designs[1] = DesignOf(".hidden", OrdersDesign("t", "{user}#{number}", "row: \"a\""));
+  });
+  refused("work_directory", [](auto& options) { options.work_directory.clear(); });
+  refused("CompareOptions::threads is 0", [](auto& options) { options.threads = 0; });
+  refused("CompareOptions::threads is 257", [](auto& options) { options.threads = 257; });
+  refused("CompareOptions::rounds is 0", [](auto& options) { options.rounds = 0; });
+  refused("CompareOptions::operations is 0", [](auto& options) { options.operations = 0; });
+  refused("finite number", [](auto& options) { options.rate = ReplayRate::PerSecond(0); });
+  refused("needs a trace", [](auto& options) { options.rate = ReplayRate::Recorded(); });
+  refused("RecordDistribution::theta", [](auto& options) { options.distribution.theta = 1; });
+  refused("RecordDistribution::hot_rows", [](auto& options) {
+    options.distribution.hot_rows = std::numeric_limits<double>::quiet_NaN();
+  });
+  refused("numbers of EstimateSettings",
+          [](auto& options) { options.estimate = EstimateSettings{.reads = 0}; });
+  refused("needed together",
+          [](auto& options) { options.estimate = EstimateSettings{.node_hour = 1}; });
+  refused("would be replaced",
+          [&](auto& options) { options.output_paths = {directory_.File("orders.csv")}; });
+  options_.table = "orders";
+  EXPECT_EQ(CompareDesigns(options_).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(CompareDesignsTest, DatabasesStayInTheWorkDirectory) {
+  std::set<std::string, std::less<>> phases;
+  options_.progress = [&](std::string_view phase, uint64_t, uint64_t) { phases.emplace(phase); };
+  Compared();
+  EXPECT_TRUE(phases.contains("counting by-number"));
+  EXPECT_TRUE(phases.contains("measuring"));
+  EXPECT_TRUE(std::filesystem::exists(options_.work_directory + "/by-user.trace.jsonl"));
+  {
+    const auto database = Database::Open(options_.work_directory + "/by-number");
+    ASSERT_TRUE(database.ok()) << database.status();
+    const auto table = database->OpenTable("by_number");
+    ASSERT_TRUE(table.ok()) << table.status();
+    const auto row = table->ReadRow("2#u3");
+    ASSERT_TRUE(row.ok()) << row.status();
+    EXPECT_TRUE(row->has_value());
+  }
+  const auto again = CompareDesigns(options_);
+  EXPECT_EQ(again.status().code(), absl::StatusCode::kAlreadyExists) << again.status();
+}
+
+TEST_F(CompareDesignsTest, AStopEndsIt) {
+  std::stop_source counting;
+  options_.stop = counting.get_token();
+  options_.progress = [&](std::string_view phase, uint64_t, uint64_t) {
+    if (phase == "counting by-number") counting.request_stop();
+  };
+  EXPECT_EQ(CompareDesigns(options_).status().code(), absl::StatusCode::kCancelled);
+
+  // The second operation is due after hours.
+  std::stop_source waiting;
+  std::promise<void> measures;
+  bool is_measuring = false;
+  options_.stop = waiting.get_token();
+  options_.operations = 2;
+  options_.rate = ReplayRate::PerSecond(0.0001);
+  options_.work_directory = NewDirectory("waiting");
+  options_.progress = [&](std::string_view phase, uint64_t, uint64_t) {
+    if (phase == "measuring" && !std::exchange(is_measuring, true)) measures.set_value();
+  };
+  const std::jthread stops([&] {
+    if (measures.get_future().wait_for(std::chrono::minutes(5)) == std::future_status::ready)
+      waiting.request_stop();
+  });
+  EXPECT_EQ(CompareDesigns(options_).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_TRUE(is_measuring);
+}
+
+}  // namespace
+}  // namespace stele::internal::lab
