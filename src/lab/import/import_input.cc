@@ -110,6 +110,9 @@ absl::Status CheckImportOptions(const DynamoDbImportOptions& options) {
   if (options.paths.empty()) return InvalidArgument("no input is given");
   if (options.table.empty()) return InvalidArgument("--table is missing");
   if (options.partition_key.empty()) return InvalidArgument("--partition-key is missing");
+  const bool needs_mapping = options.mode == DynamoDbImportOptions::Mode::kNative;
+  if (needs_mapping && !options.stores_properties && options.mapping_path.empty())
+    return InvalidArgument("a server stores no mapping: --mapping FILE names a file for it");
   if (options.writer_threads < 1 ||
       options.writer_threads > DynamoDbImportOptions::kWriterThreadsMax)
     return InvalidArgument("--workers must be 1 to {}, and is {}",
