@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "io/output_file.h"
 #include "lab/dynamodb/workbench_model.h"
+#include "lab/values/number_text.h"
 #include "stele/timestamp.h"
 
 namespace stele::internal::lab {
@@ -99,7 +100,7 @@ uint64_t StoredBytes(const std::string& path) {
 
 std::string ImportInput::Text() const {
   if (!model.empty()) return model;
-  if (!exported.has_value()) return fmt::format("{} files", files.size());
+  if (!exported.has_value()) return Counted(files.size(), "file");
   return fmt::format("{}: {}, DYNAMODB_JSON, table {}, {}", Printable(exported->id),
                      exported->is_incremental ? "incremental" : "full",
                      Printable(exported->table_name),

@@ -129,6 +129,15 @@ TEST_F(ImportTest, ADamagedFileOfAnExportIsToBeDownloadedAgain) {
   EXPECT_EQ(report.status().ToString().find("download"), std::string::npos) << report.status();
 }
 
+TEST_F(ImportTest, TheReportCountsFiles) {
+  const TemporaryDirectory directory;
+  DynamoDbImportOptions options = Options(directory.Write("items", ItemOfAllTypes(1)));
+  EXPECT_EQ(Import(options).source, "1 file");
+  options.table = "u";
+  options.paths.push_back(directory.Write("more", ItemOfAllTypes(2)));
+  EXPECT_EQ(Import(options).source, "2 files");
+}
+
 TEST_F(ImportTest, AnOutputIsNoFileOfTheInput) {
   ExportFixture fixture(DataLines{{ItemOfAllTypes(1), "{}"}});
   const std::string data = fixture.path() + "/data/part0.json.gz";
