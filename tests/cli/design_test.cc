@@ -91,7 +91,8 @@ TEST_F(DesignCommandTest, AppliesADesign) {
 TEST_F(DesignCommandTest, RejectsWrongCommandLines) {
   ExpectError({"design"}, 2, "usage: stele design check");
   ExpectError({"design", "check"}, 2, "usage: stele design check");
-  ExpectError({"design", "draw", "x"}, 2, "usage: stele design check");
+  ExpectError({"design", "draw", "x"}, 2,
+              "\"draw\" is not a function of stele design; \"stele help design\" lists them");
   ExpectError({"design", "show", "x", "y"}, 2, "usage: stele design check");
   ExpectError({"design", "check", "x", "--table", "t"}, 2, "--table needs design apply");
   ExpectError({"design", "show", "missing.yaml"}, 1, "missing.yaml");

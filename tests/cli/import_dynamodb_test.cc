@@ -155,6 +155,20 @@ TEST_F(ImportDynamoDbTest, GoogleModeMergesItems) {
   EXPECT_NE(Output({"read", "t"}).find("f:SK"), std::string::npos);
 }
 
+TEST_F(ImportDynamoDbTest, GoogleModeRejectsAnotherTable) {
+  const ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
+  Output(Words(fixture.path()));
+  const std::string rows = Output({"export", "t"});
+  ExpectError(Words(fixture.path(), {"--mode", "google"}), 1,
+              "the table t exists and was not made by an import of the same items");
+  EXPECT_EQ(Output({"export", "t"}), rows);
+  Output({"createtable", "u", "families=cf1"});
+  ExpectError(
+      {"import", "dynamodb", fixture.path(), "--mode=google", "--table=u", "--partition-key=PK"}, 1,
+      "the table u exists");
+  EXPECT_EQ(Output({"count", "u"}), "0\n");
+}
+
 TEST_F(ImportDynamoDbTest, RejectsWrongCommandLines) {
   const std::vector<std::vector<std::string>> kWrong = {
       {"--check=yes"},     {"--unknown"},

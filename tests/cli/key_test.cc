@@ -84,7 +84,12 @@ TEST_F(KeyTest, WrongInputHasStatus1AndAWrongCommandLine2) {
   ExpectError({"key", "prefix-end", "a\\q"}, 1, "write a byte as \\xNN");
   ExpectError({"key", "prefix-end", "--from-hex", "6"}, 1, "two hex digits");
   ExpectError({"key"}, 2, "usage: stele key");
-  ExpectError({"key", "turn", "a"}, 2, "usage: stele key");
+  ExpectError({"key", "--hex"}, 2, "usage: stele key");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"key", "turn", "a"}, std::vector<std::string>{"key", "turn"},
+        std::vector<std::string>{"key", "turn", "--wrong"},
+        std::vector<std::string>{"key", "--hex", "turn", "a"}})
+    ExpectError(words, 2, "\"turn\" is not a function of stele key; \"stele help key\" lists them");
   ExpectError({"key", "pad", "5"}, 2, "needs more words");
   ExpectError({"key", "pad", "wide", "5"}, 2, "not a small whole number");
   ExpectError({"key", "pad", "5", "42", "--width", "5"}, 2, "unknown flag --width");

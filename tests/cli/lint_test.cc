@@ -215,6 +215,13 @@ TEST_F(LintCommandTest, WrongUsageIsExitStatus2) {
   EXPECT_NE(RunPlain({"lint"}).err.find("use --db DIR, --design, --keys"), std::string::npos);
   ExpectError({"lint", "--skip", "KEY-NONE", "--keys", keys}, 2, "KEY-NONE");
   ExpectError({"lint", "--explain", "KEY-NONE"}, 2, "KEY-NONE");
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"orders"}, std::vector<std::string>{"--keys", keys},
+        std::vector<std::string>{"--format", "json"}}) {
+    std::vector<std::string> words = {"lint", "--explain", "SIZE-KEY-MAX"};
+    words.insert(words.end(), more.begin(), more.end());
+    ExpectError(words, 2, "--explain checks nothing");
+  }
   ExpectError({"lint", "--format", "xml", "--keys", keys}, 2, "must be text, json or sarif");
   ExpectError({"lint", "--set", "KEY-PII.x=1", "--keys", keys}, 2, "KEY-PII.x");
   for (const std::string value : {"", "x", "1x", "-1", "nan", "inf", "1e30"})

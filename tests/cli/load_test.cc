@@ -47,7 +47,7 @@ TEST_F(LoadCommandTest, ARefusedLoadPrintsItsCountsAsJson) {
   EXPECT_EQ(result.out,
             "{\"load\":1,\"tables\":{\"t\":{\"records\":2,\"rows\":1,\"cells\":1,\"bad\":0,"
             "\"duplicates\":1,\"unfilled_cells\":[]}}}\n");
-  EXPECT_NE(result.err.find("1 duplicates; --allow-duplicates"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("1 duplicate; --allow-duplicates"), std::string::npos) << result.err;
   EXPECT_EQ(Run(Words("k,v\na,1\na,2\n")).out, "");
   EXPECT_NE(Run({"ls"}).exit_status, 0) << "the database exists";
 }
@@ -60,7 +60,7 @@ TEST_F(LoadCommandTest, BadRecordsCreateNothing) {
   const CommandResult some =
       Run(Words("k,v\n,1\na,2\n", {"--skip-bad", "all", "--bad-file", Path("bad")}));
   EXPECT_EQ(some.exit_status, 3) << some.err;
-  EXPECT_NE(some.out.find("1 records were left out"), std::string::npos) << some.out;
+  EXPECT_NE(some.out.find("1 record was left out"), std::string::npos) << some.out;
 }
 
 TEST_F(LoadCommandTest, AMisspeltFieldIsReportedWithTheFieldThatIsMeant) {

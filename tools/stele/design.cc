@@ -123,6 +123,10 @@ absl::Status RunDesign(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kDesignFlags));
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   const std::vector<std::string>& words = flags.words();
+  if (!words.empty() && words[0] != "check" && words[0] != "show" && words[0] != "apply")
+    return UsageError(
+        fmt::format("\"{}\" is not a function of stele design; \"stele help design\" lists them",
+                    internal::Printable(words[0])));
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({session.options().output}, words));
   if (words.size() < 2) return WrongUsage("design");
   const std::vector<std::string> files(words.begin() + 1, words.end());
@@ -131,7 +135,6 @@ absl::Status RunDesign(Session& session, const std::vector<std::string>& args) {
   if (words[0] == "check") return CheckDesigns(session, files, as_json);
   if (files.size() > 1) return WrongUsage("design");
   if (is_apply) return ApplyTables(session, files[0], flags, as_json);
-  if (words[0] != "show") return WrongUsage("design");
   STELE_ASSIGN_OR_RETURN(const lab::Design design, lab::Design::Load(files[0]));
   STELE_RETURN_IF_ERROR(CheckRules(files[0]));
   session.Print(design.ToJson() + "\n");

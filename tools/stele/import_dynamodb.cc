@@ -217,7 +217,8 @@ absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, c
                                     options.writer_threads));
   options.mapping_path = flags.Get("mapping", "");
   const bool needs_mapping = options.mode == DynamoDbImportOptions::Mode::kNative;
-  if (IsRemote(session.options().database) && needs_mapping && options.mapping_path.empty())
+  options.stores_properties = !IsRemote(session.options().database);
+  if (!options.stores_properties && needs_mapping && options.mapping_path.empty())
     return UsageError("a server stores no mapping: --mapping FILE names a file for it");
   options.output_paths = {flags.Get("report", ""), flags.Get("resume", ""),
                           session.options().output};

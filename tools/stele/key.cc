@@ -240,12 +240,15 @@ void PrintKey(const KeyRun& run, std::string_view bytes) {
 }
 
 absl::Status RunKey(Session& session, const std::vector<std::string>& args) {
+  std::string unknown = args.empty() || args[0].starts_with("-") ? "" : args[0];
   // Flags may come before the name of the function, so the flags of each function are tried.
   for (const KeyFunction& function : KeyFunctions()) {
     auto flags = Flags::Parse(args, function.flags);
     const bool is_named = !args.empty() && args[0] == function.name;
     if (!flags.ok() && is_named) return flags.status();
-    if (!flags.ok() || flags->words().empty() || flags->words()[0] != function.name) continue;
+    if (!flags.ok() || flags->words().empty()) continue;
+    unknown = flags->words()[0];
+    if (unknown != function.name) continue;
     STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, *flags));
     const KeyRun run{session, *flags, {flags->words().begin() + 1, flags->words().end()}, as_json};
     if (run.words.size() < function.words_min)
@@ -255,7 +258,10 @@ absl::Status RunKey(Session& session, const std::vector<std::string>& args) {
       return UsageError("key inspect prints text for people, and has no JSON form");
     return function.run(run);
   }
-  return WrongUsage("key");
+  if (unknown.empty()) return WrongUsage("key");
+  return UsageError(
+      fmt::format("\"{}\" is not a function of stele key; \"stele help key\" lists them",
+                  internal::Printable(unknown)));
 }
 
 }  // namespace stele::cli

@@ -150,17 +150,25 @@ absl::StatusOr<lab::LintInput> ParseSources(const Flags& flags) {
   return input;
 }
 
+// Prints a rule, or all of them. It checks nothing, so words and flags of a check are mistakes.
+absl::Status Explain(Session& session, const Flags& flags, const std::string& id) {
+  bool has_others = !flags.words().empty() || flags.has("format");
+  for (const FlagSpec& flag : kLintFlags)
+    has_others = has_others || (flag.name != "explain" && flags.has(flag.name));
+  if (has_others)
+    return UsageError("--explain checks nothing: leave out tables and all other flags except -o");
+  const auto text = lab::ExplainRule(id);
+  if (!text.ok()) return UsageError(internal::ToStd(text.status().message()));
+  session.Print(*text);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status RunLint(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kLintFlags));
   STELE_ASSIGN_OR_RETURN(const LintFormat format, ParseLintOutput(session, flags));
-  if (const auto id = flags.Find("explain")) {
-    const auto text = lab::ExplainRule(*id);
-    if (!text.ok()) return UsageError(internal::ToStd(text.status().message()));
-    session.Print(*text);
-    return absl::OkStatus();
-  }
+  if (const auto id = flags.Find("explain")) return Explain(session, flags, *id);
   STELE_ASSIGN_OR_RETURN(lab::LintOptions options, ParseLintFlags(flags));
   STELE_ASSIGN_OR_RETURN(const int fail_on, ParseFailOn(flags));
   STELE_ASSIGN_OR_RETURN(lab::LintInput input, ParseSources(flags));

@@ -83,6 +83,11 @@ struct DynamoDbImportOptions {
 
   std::string google_family = "cf1";  // for kGoogle
 
+  // False for a server, which stores no properties of tables. Then kNative needs `mapping_path`,
+  // and an existing table with rows is accepted only if the file of `mapping_path` or of
+  // `state_path` exists.
+  bool stores_properties = true;
+
   bool only_checks = false;  // writes nothing to `database`, which may be empty
   // Called after all checks to open the database, so that a wrong input creates none. Then pass an
   // empty `database`.

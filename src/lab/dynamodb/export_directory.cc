@@ -248,15 +248,22 @@ void FindStrayFiles(ExportDirectory* exported) {
   std::sort(exported->stray_files.begin(), exported->stray_files.end());
 }
 
-// Returns the directory of the only export in the folder `exports`.
-absl::StatusOr<std::string> OnlyExportIn(const std::string& exports) {
+// Returns the directories of the exports in a folder, sorted.
+absl::StatusOr<std::vector<std::string>> ExportsIn(const std::string& folder) {
   std::vector<std::string> found;
   STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                         internal::PosixFileSystem()->List(exports));
+                         internal::PosixFileSystem()->List(folder));
   for (const std::string& name : names) {
-    const std::string path = FileIn(exports, name);
-    if (Exists(FileIn(path, kSummaryName))) found.push_back(path);
+    std::string path = FileIn(folder, name);
+    if (Exists(FileIn(path, kSummaryName))) found.push_back(std::move(path));
   }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// Returns the directory of the only export in the folder `exports`.
+absl::StatusOr<std::string> OnlyExportIn(const std::string& exports) {
+  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> found, ExportsIn(exports));
   if (found.size() == 1) return found[0];
   if (found.empty())
     return internal::NotFound("{} contains no export with a {}", exports, kSummaryName);
@@ -269,7 +276,9 @@ absl::StatusOr<std::string> OnlyExportIn(const std::string& exports) {
 }  // namespace
 
 bool IsExportDirectory(const std::string& path) {
-  return Exists(FileIn(path, kSummaryName)) || Exists(FileIn(path, kExportsFolder));
+  if (Exists(FileIn(path, kSummaryName)) || Exists(FileIn(path, kExportsFolder))) return true;
+  const auto exports = ExportsIn(path);
+  return exports.ok() && !exports->empty();
 }
 
 absl::StatusOr<ExportDirectory> ReadExportDirectory(const std::string& path, bool verifies) {
@@ -278,7 +287,8 @@ absl::StatusOr<ExportDirectory> ReadExportDirectory(const std::string& path, boo
   exported.path = fs::weakly_canonical(path, error).string();
   if (error) exported.path = path;
   if (!Exists(FileIn(exported.path, kSummaryName))) {
-    STELE_ASSIGN_OR_RETURN(exported.path, OnlyExportIn(FileIn(exported.path, kExportsFolder)));
+    const std::string below = FileIn(exported.path, kExportsFolder);
+    STELE_ASSIGN_OR_RETURN(exported.path, OnlyExportIn(Exists(below) ? below : exported.path));
   }
   exported.id = fs::path(exported.path).filename().string();
   STELE_RETURN_IF_ERROR(ReadSummary(&exported));

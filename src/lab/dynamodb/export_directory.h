@@ -33,13 +33,14 @@ struct ExportDirectory {
   std::vector<std::string> stray_files;  // in data/, and not named by the manifest; at most 100
 };
 
-// True if `path` is the directory of an export, or contains a directory AWSDynamoDB.
+// True if `path` is the directory of an export, or contains one or a directory AWSDynamoDB.
 bool IsExportDirectory(const std::string& path);
 
 // Reads the manifests at `path` and finds the data files. Checks the MD5 sums of the manifests and
 // that every data file exists, but does not read the data.
 //
-// `path` is the directory of one export, or the folder that contains AWSDynamoDB/ with one export.
+// `path` is the directory of one export, the folder AWSDynamoDB/ with one export, or the folder
+// that contains it. InvalidArgument: the folder has several exports; the message lists them.
 // A data file is never outside this folder, whatever the manifest and links say. `verifies`: every
 // data file must have an MD5 in the manifest.
 absl::StatusOr<ExportDirectory> ReadExportDirectory(const std::string& path, bool verifies);

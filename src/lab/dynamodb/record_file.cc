@@ -38,6 +38,12 @@ absl::StatusOr<bool> HasArrays(const std::string& path) {
   return ConsumeToken(text, '"') && ConsumeToken(text, ':') && ConsumeToken(text, '[');
 }
 
+// The error of reading a data file. The manifest names those of an export.
+absl::Status WithAdvice(const DataFile& file, const absl::Status& status) {
+  if (file.item_count < 0 || status.code() != absl::StatusCode::kInvalidArgument) return status;
+  return InvalidArgument("{}: download the export again", status.message());
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RecordFile>> RecordFile::Open(const DataFile& file, bool verifies) {
@@ -58,8 +64,9 @@ absl::StatusOr<std::unique_ptr<RecordFile>> RecordFile::Open(const DataFile& fil
 }
 
 absl::StatusOr<bool> RecordFile::Next() {
-  STELE_ASSIGN_OR_RETURN(const bool any, lines_ != nullptr ? NextLine() : NextElement());
-  if (any) {
+  const absl::StatusOr<bool> any = lines_ != nullptr ? NextLine() : NextElement();
+  if (!any.ok()) return WithAdvice(file_, any.status());
+  if (*any) {
     ++record_count_;
   } else {
     STELE_RETURN_IF_ERROR(CheckEnd());

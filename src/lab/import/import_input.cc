@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "io/output_file.h"
 #include "lab/dynamodb/workbench_model.h"
+#include "lab/values/number_text.h"
 #include "stele/timestamp.h"
 
 namespace stele::internal::lab {
@@ -99,7 +100,7 @@ uint64_t StoredBytes(const std::string& path) {
 
 std::string ImportInput::Text() const {
   if (!model.empty()) return model;
-  if (!exported.has_value()) return fmt::format("{} files", files.size());
+  if (!exported.has_value()) return Counted(files.size(), "file");
   return fmt::format("{}: {}, DYNAMODB_JSON, table {}, {}", Printable(exported->id),
                      exported->is_incremental ? "incremental" : "full",
                      Printable(exported->table_name),
@@ -110,6 +111,9 @@ absl::Status CheckImportOptions(const DynamoDbImportOptions& options) {
   if (options.paths.empty()) return InvalidArgument("no input is given");
   if (options.table.empty()) return InvalidArgument("--table is missing");
   if (options.partition_key.empty()) return InvalidArgument("--partition-key is missing");
+  const bool needs_mapping = options.mode == DynamoDbImportOptions::Mode::kNative;
+  if (needs_mapping && !options.stores_properties && options.mapping_path.empty())
+    return InvalidArgument("a server stores no mapping: --mapping FILE names a file for it");
   if (options.writer_threads < 1 ||
       options.writer_threads > DynamoDbImportOptions::kWriterThreadsMax)
     return InvalidArgument("--workers must be 1 to {}, and is {}",

@@ -1,5 +1,8 @@
 #include "lab/import/import_target.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "base/status.h"
 #include "lab/input/md5.h"
 
@@ -64,9 +67,9 @@ absl::StatusOr<bool> ImportTarget::Check(const ImportMode& mode, const ExportDir
   source_ += Md5Base64(all_sums);
   if (exported != nullptr) export_time_micros_ = exported->time_micros;
   const Mapping* const mapping = mode.NewMapping();
-  writes_record_ = has_record() && (changed_table_.has_value() || mapping != nullptr);
-  if (mapping != nullptr && !options_.mapping_path.empty())
-    STELE_RETURN_IF_ERROR(CheckMappingFile(options_.mapping_path, *mapping).status());
+  if (mapping != nullptr && !options_.mapping_path.empty()) {
+    STELE_ASSIGN_OR_RETURN(has_mapping_file_, CheckMappingFile(options_.mapping_path, *mapping));
+  }
   STELE_ASSIGN_OR_RETURN(const bool is_imported, changed_table_.has_value()
                                                      ? CheckChanges(*exported, report)
                                                      : CheckTables(mode));
@@ -90,11 +93,12 @@ absl::StatusOr<bool> ImportTarget::CheckTables(const ImportMode& mode) {
     // A check may have an empty handle.
     if (options_.only_checks && !database_.ListTables().ok()) return false;
     STELE_RETURN_IF_ERROR(table.status());
+    if (table->has_value() && !has_record()) STELE_RETURN_IF_ERROR(CheckWithoutRecord(**table));
     has_all = has_all && table->has_value();
     if (&plan == &plans.front()) first = *std::move(table);
   }
   tables_exist_ = has_all;
-  if (!first.has_value() || !writes_record_) return false;
+  if (!first.has_value() || !has_record()) return false;
   STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record, ReadImportRecord(*first));
   constexpr std::string_view kAdvice = "name another table with --table, or delete this one";
   if (record.has_value() && !record->changes.empty()) {
@@ -114,6 +118,23 @@ absl::StatusOr<bool> ImportTarget::CheckTables(const ImportMode& mode) {
   return FailedPrecondition(
       "the import into table {} is complete; an index cannot be added to it: {}",
       Printable(options_.table), kAdvice);
+}
+
+// The rows of a table without a record may be those of anything. The files that the import writes
+// show that it has begun.
+absl::Status ImportTarget::CheckWithoutRecord(const Table& table) const {
+  std::error_code error;
+  const bool is_resumed =
+      !options_.state_path.empty() && std::filesystem::exists(options_.state_path, error);
+  if (is_resumed || has_mapping_file_) return absl::OkStatus();
+  RowReader reader = table.ReadRows(RowSet::All(), Filter::PassAll(), {.limit = 1});
+  const bool has_rows = reader.Next();
+  STELE_RETURN_IF_ERROR(reader.status());
+  if (!has_rows) return absl::OkStatus();
+  return FailedPrecondition(
+      "the table {} exists and has rows, and nothing shows that they are of this import: name "
+      "another table with --table, or delete it",
+      Printable(table.name()));
 }
 
 absl::StatusOr<bool> ImportTarget::CheckChanges(const ExportDirectory& exported,
@@ -170,7 +191,7 @@ absl::StatusOr<TableWriter> ImportTarget::Open(const ImportMode& mode) {
   if (mapping != nullptr && !options_.mapping_path.empty())
     STELE_RETURN_IF_ERROR(WriteMappingFile(options_.mapping_path, *mapping));
   // A table never exists without its record.
-  if (writes_record_ && !changed_table_.has_value()) {
+  if (has_record() && !changed_table_.has_value()) {
     plans[0].schema.SetProperty(std::string(kImportProperty),
                                 ImportRecord{.source = source_, .changes = ""}.ToJson());
   }
@@ -180,7 +201,7 @@ absl::StatusOr<TableWriter> ImportTarget::Open(const ImportMode& mode) {
 absl::Status ImportTarget::CheckCompletedFiles(TableWriter& writer, ImportState* state,
                                                DynamoDbImportReport* report) const {
   // The database may be an older copy, whose record counts fewer files.
-  if (writes_record_ && found_.run == state->run && found_.files < state->files.size())
+  if (has_record() && found_.run == state->run && found_.files < state->files.size())
     state->files.resize(found_.files);
   if (state->files.empty()) return absl::OkStatus();
   STELE_ASSIGN_OR_RETURN(const bool has_files, HasFiles(writer, *state));
@@ -195,9 +216,9 @@ absl::Status ImportTarget::CheckCompletedFiles(TableWriter& writer, ImportState*
 
 absl::StatusOr<bool> ImportTarget::HasFiles(TableWriter& writer, const ImportState& state) const {
   if (!tables_exist_) return false;
-  if (writes_record_ && found_.run != state.run) return false;
+  if (has_record() && found_.run != state.run) return false;
   // A row of a changed table may be that of the full import.
-  if (changed_table_.has_value()) return writes_record_ && found_.changes == source_;
+  if (changed_table_.has_value()) return has_record() && found_.changes == source_;
   return HasKnownRows(writer, state);
 }
 
@@ -217,13 +238,13 @@ absl::StatusOr<bool> ImportTarget::HasKnownRows(TableWriter& writer,
     }
   }
   for (size_t table = 0; table < lacks_row.size(); ++table) {
-    if (lacks_row[table] && !(writes_record_ && has_row[table])) return false;
+    if (lacks_row[table] && !(has_record() && has_row[table])) return false;
   }
   return true;
 }
 
 absl::Status ImportTarget::Record(Table& table, const ImportState& state, bool is_complete) {
-  if (!writes_record_) return absl::OkStatus();
+  if (!has_record()) return absl::OkStatus();
   (changed_table_.has_value() ? record_.changes : record_.source) = source_;
   record_.run = state.run;
   record_.files = state.files.size();

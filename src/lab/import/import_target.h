@@ -2,7 +2,8 @@
 // input, finds out whether they still have what an interrupted run wrote, and records the import.
 //
 // Record:    the property dynamodb.import of the first table (mapping/mapping_store.h). A server
-//            stores no properties, so its tables have none, and neither has the Google mode.
+//            stores no properties, so its tables have none. Then a table with rows is accepted only
+//            if the file of the state or of the mapping shows that it is of this import.
 // Threads:   confined to one thread.
 #pragma once
 
@@ -52,11 +53,15 @@ class ImportTarget {
   const Database& database() const { return database_; }
 
  private:
-  bool has_record() const { return options_.mapping_path.empty(); }
+  bool has_record() const {
+    const bool is_google = options_.mode == DynamoDbImportOptions::Mode::kGoogle;
+    return options_.stores_properties && (is_google || options_.mapping_path.empty());
+  }
   absl::StatusOr<Table> TableOfFullImport() const;
   absl::Status CheckSourceTable(const Table& table, const Mapping& mapping,
                                 const ExportDirectory& exported) const;
   absl::StatusOr<bool> CheckTables(const ImportMode& mode);
+  absl::Status CheckWithoutRecord(const Table& table) const;
   absl::StatusOr<bool> CheckChanges(const ExportDirectory& exported, DynamoDbImportReport* report);
   absl::Status CheckOrder(const ExportDirectory& exported, DynamoDbImportReport* report) const;
   absl::StatusOr<bool> HasFiles(TableWriter& writer, const ImportState& state) const;
@@ -67,10 +72,10 @@ class ImportTarget {
   std::optional<Table> changed_table_;         // of an incremental export
   std::optional<int64_t> export_time_micros_;  // of an export
   std::string source_;                         // identifies the input
-  bool writes_record_ = false;
-  bool tables_exist_ = true;  // all of them, before this run
-  ImportRecord found_;        // the record of the table before this run
-  ImportRecord record_;       // of the table
+  bool has_mapping_file_ = false;              // before this run
+  bool tables_exist_ = true;                   // all of them, before this run
+  ImportRecord found_;                         // the record of the table before this run
+  ImportRecord record_;                        // of the table
 };
 
 }  // namespace stele::internal::lab

@@ -6,6 +6,8 @@
 #include "base/status.h"
 #include "lab/google/google_cells.h"
 #include "lab/mapping/key_layout.h"
+#include "lab/mapping/lab_json.h"
+#include "lab/mapping/mapping.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -100,8 +102,20 @@ absl::Status GoogleMode::EndSurvey(const PositionText& /*text*/, DynamoDbImportR
 }
 
 absl::StatusOr<std::vector<TablePlan>> GoogleMode::Tables() const {
-  return std::vector<TablePlan>{
-      {.name = options_.table, .schema = Schema().AddFamily(options_.google_family)}};
+  TablePlan plan{.name = options_.table, .schema = Schema().AddFamily(options_.google_family)};
+  if (options_.stores_properties) {
+    plan.property = kGoogleProperty;
+    plan.schema.SetProperty(std::string(kGoogleProperty), OptionsText());
+  }
+  return std::vector<TablePlan>{std::move(plan)};
+}
+
+std::string GoogleMode::OptionsText() const {
+  std::string text = "{\"version\":1,\"partition_key\":";
+  AppendJsonString(options_.partition_key, &text);
+  text += ",\"family\":";
+  AppendJsonString(options_.google_family, &text);
+  return text + "}";
 }
 
 absl::Status GoogleMode::Convert(const Record& record, const RowSink& sink,

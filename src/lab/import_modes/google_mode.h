@@ -25,6 +25,8 @@ class GoogleMode : public ImportMode {
 
  private:
   absl::Status SurveyCells(const Item& item, const std::string& row_key);
+  // The options that decide which cells an item becomes, as JSON: the property of the table.
+  std::string OptionsText() const;
 
   const DynamoDbImportOptions options_;
   KeyHashes rows_{KeyHashes::kMemoryBytes / 4};

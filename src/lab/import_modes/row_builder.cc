@@ -37,8 +37,10 @@ absl::StatusOr<ItemTime> TimeOf(const TimeRules& rules, const Item& item) {
                               item[*found].type == AttributeType::kNumber))
       micros = ParseTime(item[*found].text);
     if (!micros.has_value())
-      return InvalidArgument("the timestamp attribute \"{}\" is missing or no time",
-                             Printable(rules.timestamp_attribute));
+      return InvalidArgument(
+          "the timestamp attribute \"{}\" is missing or no time; --timestamp-micros N is a time "
+          "for all items",
+          Printable(rules.timestamp_attribute));
     time.timestamp = RoundedDown(*micros);
   }
   if (rules.ttl_attribute.empty()) return time;

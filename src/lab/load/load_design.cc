@@ -14,6 +14,7 @@
 #include "lab/load/field_hints.h"
 #include "lab/load/load_check.h"
 #include "lab/records/record_input.h"
+#include "lab/values/number_text.h"
 #include "lab/values/shown_text.h"
 #include "stele/lab/load.h"
 
@@ -262,12 +263,13 @@ class LoadRun {
       duplicates += counts.duplicates;
     }
     std::string text = "nothing was written";
-    if (bad > 0) text += fmt::format("\n{} bad records", bad);
+    if (bad > 0) text += "\n" + Counted(bad, "bad record");
     for (const std::string& line : check_->listed_bad()) text.append("\n  ").append(line);
     if (bad > check_->listed_bad().size())
       text += fmt::format("\n  and {} more", bad - check_->listed_bad().size());
     if (duplicates > 0 && !options_.allows_duplicates)
-      text += fmt::format("\n{} duplicates; --allow-duplicates keeps the later record", duplicates);
+      text += fmt::format("\n{}; --allow-duplicates keeps the later record",
+                          Counted(duplicates, "duplicate"));
     for (const std::string& line : check_->listed_duplicates()) text.append("\n  ").append(line);
     if (duplicates > check_->listed_duplicates().size())
       text += fmt::format("\n  and {} more", duplicates - check_->listed_duplicates().size());

@@ -1,6 +1,7 @@
 // load/load_report.cc: the report of a load as text and as JSON.
 #include "base/status.h"
 #include "lab/mapping/lab_json.h"
+#include "lab/values/number_text.h"
 #include "stele/lab/load.h"
 
 namespace stele {
@@ -22,7 +23,10 @@ std::string LoadReport::ToText() const {
       text += fmt::format("{}: {}\n", internal::Printable(name), hint);
   }
   for (const std::string& line : listed) text.append("  ").append(line).append("\n");
-  if (left_out > 0) text += fmt::format("{} records were left out\n", left_out);
+  if (left_out > 0) {
+    text += fmt::format("{} {} left out\n", internal::lab::Counted(left_out, "record"),
+                        left_out == 1 ? "was" : "were");
+  }
   if (only_checked) text += "nothing was written (--check)\n";
   return text;
 }

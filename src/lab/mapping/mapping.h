@@ -19,6 +19,7 @@ namespace stele::internal::lab {
 
 inline constexpr std::string_view kMappingProperty = "dynamodb.mapping";
 inline constexpr std::string_view kIndexProperty = "dynamodb.index";
+inline constexpr std::string_view kGoogleProperty = "dynamodb.google";
 inline constexpr std::string_view kImportProperty = "dynamodb.import";
 inline constexpr std::string_view kAppliedUntilProperty = "dynamodb.applied_until";
 // The names of types in a property have at most so many bytes.

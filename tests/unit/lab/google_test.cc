@@ -149,5 +149,125 @@ TEST_F(GoogleModeTest, MergesItemsAndNotesLosses) {
   EXPECT_TRUE(report.left_out_items());
 }
 
+// An import in Google mode writes only to a table that it made.
+class GoogleTableTest : public testing::Test {
+ protected:
+  using Options = stele::lab::DynamoDbImportOptions;
+
+  Options GoogleOptions() const {
+    return {.paths = {fixture_.path()},
+            .table = "t",
+            .partition_key = "PK",
+            .mode = Options::Mode::kGoogle};
+  }
+  Options NativeOptions() const {
+    return {.paths = {fixture_.path()}, .table = "t", .partition_key = "PK", .sort_key = "SK"};
+  }
+  void Import(const Options& options) {
+    const auto report = stele::lab::ImportDynamoDb(database_, options);
+    EXPECT_TRUE(report.ok()) << report.status();
+  }
+  // Expects that neither the check nor the import accepts the table.
+  void ExpectRejected(Options options, std::string_view text) {
+    for (const bool only_checks : {true, false}) {
+      options.only_checks = only_checks;
+      const auto report = stele::lab::ImportDynamoDb(database_, options);
+      EXPECT_EQ(report.status().code(), absl::StatusCode::kFailedPrecondition) << report.status();
+      EXPECT_NE(report.status().ToString().find(text), std::string::npos) << report.status();
+    }
+  }
+  bool HasFamily(const std::string& family) {
+    return database_.OpenTable("t")->schema()->family(family) != nullptr;
+  }
+  int RowCount() {
+    RowReader reader = database_.OpenTable("t")->ReadRows();
+    int count = 0;
+    while (reader.Next()) ++count;
+    EXPECT_EQ(reader.status(), absl::OkStatus());
+    return count;
+  }
+
+  static constexpr char kNotOfTheSame[] =
+      "the table t exists and was not made by an import of the same items with the same options";
+
+  ExportFixture fixture_{DataLines{{ItemOfAllTypes(1)}, {ItemOfAllTypes(2)}}};
+  Database database_ = *Database::Open("mem:");
+};
+
+TEST_F(GoogleTableTest, ATableOfANativeImportIsRejected) {
+  Import(NativeOptions());
+  ExpectRejected(GoogleOptions(), kNotOfTheSame);
+  EXPECT_FALSE(HasFamily("cf1"));
+}
+
+TEST_F(GoogleTableTest, ATableOfAUserIsRejected) {
+  ASSERT_TRUE(database_.CreateTable("t", Schema().AddFamily("cf1")).ok());
+  ExpectRejected(GoogleOptions(), kNotOfTheSame);
+  EXPECT_EQ(RowCount(), 0);
+}
+
+TEST_F(GoogleTableTest, ANativeImportRejectsItsTable) {
+  Import(GoogleOptions());
+  ExpectRejected(NativeOptions(), kNotOfTheSame);
+}
+
+TEST_F(GoogleTableTest, ATableHasOneSourceKeyAndFamily) {
+  Import(GoogleOptions());
+  Options options = GoogleOptions();
+  options.google_family = "cf2";
+  ExpectRejected(options, kNotOfTheSame);
+  options = GoogleOptions();
+  options.partition_key = "SK";
+  ExpectRejected(options, kNotOfTheSame);
+  const ExportFixture other(DataLines{{ItemOfAllTypes(3)}}, "FULL_EXPORT", "0174-def");
+  options = GoogleOptions();
+  options.paths = {other.path()};
+  ExpectRejected(options, "was made of another source, 0173-abc ");
+  EXPECT_FALSE(HasFamily("cf2"));
+  EXPECT_EQ(RowCount(), 2);
+}
+
+TEST_F(GoogleTableTest, ARepeatedImportWritesNothing) {
+  Import(GoogleOptions());
+  ASSERT_EQ(database_.OpenTable("t")->Apply(RowMutation("user1").DeleteFromRow()),
+            absl::OkStatus());
+  const auto report = stele::lab::ImportDynamoDb(database_, GoogleOptions());
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->items_written, 0u);
+  EXPECT_EQ(report->notes.back().id, "already-imported");
+  EXPECT_EQ(RowCount(), 1);
+}
+
+TEST_F(GoogleTableTest, WithoutPropertiesATableWithRowsIsRejected) {
+  Options options = GoogleOptions();
+  options.stores_properties = false;
+  ASSERT_TRUE(database_.CreateTable("t", Schema().AddFamily("mine")).ok());
+  Import(options);
+  EXPECT_EQ(RowCount(), 2);
+  EXPECT_TRUE(database_.OpenTable("t")->schema()->properties().empty());
+  ExpectRejected(options, "the table t exists and has rows");
+  // The table of a version that set no property.
+  ExpectRejected(GoogleOptions(), kNotOfTheSame);
+  options.state_path = fixture_.directory().File("state");
+  ExpectRejected(options, "the table t exists and has rows");
+}
+
+TEST_F(GoogleTableTest, AMappingFileShowsThatATableIsOfItsImport) {
+  ASSERT_TRUE(database_.CreateTable("t", Schema().AddFamily("a")).ok());
+  ASSERT_EQ(database_.OpenTable("t")->Apply(RowMutation("row").SetCell("a", "q", "value")),
+            absl::OkStatus());
+  Options options = NativeOptions();
+  options.stores_properties = false;
+  const auto report = stele::lab::ImportDynamoDb(database_, options);
+  EXPECT_EQ(report.status().code(), absl::StatusCode::kInvalidArgument) << report.status();
+  options.mapping_path = fixture_.directory().File("mapping");
+  ExpectRejected(options, "the table t exists and has rows");
+  EXPECT_EQ(RowCount(), 1);
+  ASSERT_EQ(database_.DeleteTable("t"), absl::OkStatus());
+  Import(options);
+  Import(options);
+  EXPECT_EQ(RowCount(), 2);
+}
+
 }  // namespace
 }  // namespace stele::internal::lab

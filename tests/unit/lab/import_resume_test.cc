@@ -251,6 +251,23 @@ TEST_P(ImportResumeTest, ChangesContinue) {
   EXPECT_EQ(CountRows("t", Filter::ValueRegex("2")), kItems);
 }
 
+TEST_P(ImportResumeTest, GoogleModeContinues) {
+  const ExportFixture input(FullItems());
+  DynamoDbImportOptions options = OptionsOf(input);
+  options.mode = DynamoDbImportOptions::Mode::kGoogle;
+  // A server stores no properties.
+  for (const bool stores_properties : {true, false}) {
+    options.stores_properties = stores_properties;
+    EXPECT_FALSE(CloseIn(options).ok());
+    EXPECT_EQ(CompletedFiles(), 1);
+    OpenDatabase();
+    EXPECT_FALSE(BeganAgain(Import(options)));
+    EXPECT_EQ(CountRows(), kItems);
+    EXPECT_FALSE(std::filesystem::exists(directory_.File("state")));
+    RemoveDatabase();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Threads, ImportResumeTest, testing::Values(1, 4));
 
 }  // namespace

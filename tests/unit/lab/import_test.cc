@@ -113,6 +113,31 @@ TEST_F(ImportTest, ATableHasOneSource) {
   EXPECT_EQ(TableCount(), 1u);
 }
 
+TEST_F(ImportTest, ADamagedFileOfAnExportIsToBeDownloadedAgain) {
+  ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
+  const std::string name = fixture.Below("data/part0.json.gz");
+  std::string bytes = Gzip(ItemOfAllTypes(1) + "\n");
+  fixture.directory().Write(name, bytes.substr(0, bytes.size() - 3));
+  ExpectError(Options(fixture.path()), "data is truncated: download the export again");
+  bytes[bytes.size() - 8] ^= 0x55;  // in the CRC
+  fixture.directory().Write(name, bytes);
+  ExpectError(Options(fixture.path()), "data check: download the export again");
+  // Other files have no manifest, and may not have been downloaded.
+  const std::string path = fixture.directory().Write("items.gz", bytes.substr(0, bytes.size() - 3));
+  const auto report = ImportDynamoDb(database_, Options(path));
+  EXPECT_NE(report.status().ToString().find("data is truncated"), std::string::npos);
+  EXPECT_EQ(report.status().ToString().find("download"), std::string::npos) << report.status();
+}
+
+TEST_F(ImportTest, TheReportCountsFiles) {
+  const TemporaryDirectory directory;
+  DynamoDbImportOptions options = Options(directory.Write("items", ItemOfAllTypes(1)));
+  EXPECT_EQ(Import(options).source, "1 file");
+  options.table = "u";
+  options.paths.push_back(directory.Write("more", ItemOfAllTypes(2)));
+  EXPECT_EQ(Import(options).source, "2 files");
+}
+
 TEST_F(ImportTest, AnOutputIsNoFileOfTheInput) {
   ExportFixture fixture(DataLines{{ItemOfAllTypes(1), "{}"}});
   const std::string data = fixture.path() + "/data/part0.json.gz";
@@ -282,7 +307,7 @@ TEST_F(ImportTest, TimesComeFromTheItemTheOptionOrTheStart) {
   EXPECT_EQ(Cells("u"), std::vector<std::string>{"a#b a:at=2020-01-01@1234000"});
   options.table = "v";
   options.timestamp_attribute = "absent";
-  ExpectError(options, "missing or no time");
+  ExpectError(options, "missing or no time; --timestamp-micros N is a time for all items");
 }
 
 TEST_F(ImportTest, ItemsExpireWithTheirAttribute) {

@@ -107,7 +107,9 @@ void ExpectNoExport(const std::string& path, std::string_view reason) {
 TEST(ExportDirectoryTest, FindsTheFilesOfAnExport) {
   ExportFixture fixture(DataLines{{"{}", "{}"}, {"{}"}});
   fixture.directory().Write(fixture.Below("data/other.json.gz"), "x");
-  for (const std::string& path : {fixture.path(), fixture.path() + "/", fixture.root()}) {
+  for (const std::string& path :
+       {fixture.path(), fixture.path() + "/", fixture.root(),
+        fixture.directory().File("AWSDynamoDB"), fixture.directory().File("AWSDynamoDB/")}) {
     EXPECT_TRUE(IsExportDirectory(path));
     const auto exported = ReadExportDirectory(path, true);
     ASSERT_TRUE(exported.ok()) << exported.status();
@@ -121,6 +123,18 @@ TEST(ExportDirectoryTest, FindsTheFilesOfAnExport) {
     EXPECT_EQ(exported->stray_files, std::vector<std::string>{"data/other.json.gz"});
   }
   EXPECT_FALSE(IsExportDirectory(fixture.path() + "/data"));
+}
+
+TEST(ExportDirectoryTest, AFolderOfSeveralExportsListsThem) {
+  ExportFixture fixture(DataLines{{"{}"}});
+  fixture.directory().Write("AWSDynamoDB/0174-def/manifest-summary.json", "{}");
+  const std::string folder = std::filesystem::canonical(fixture.directory().File("AWSDynamoDB"));
+  const std::string kList = folder + " contains 2 exports; name one of them:\n  " + folder +
+                            "/0173-abc\n  " + folder + "/0174-def";
+  for (const std::string& path : {folder, fixture.root()}) {
+    EXPECT_TRUE(IsExportDirectory(path));
+    ExpectNoExport(path, kList);
+  }
 }
 
 TEST(ExportDirectoryTest, RejectsWrongManifests) {

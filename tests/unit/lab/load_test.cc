@@ -215,7 +215,7 @@ TEST_F(LoadTest, DuplicatesAreFoundAndAllowed) {
   const std::string csv = "k,v,n\na,1,1\nb,2,\na,1,1\na,3,\n";
   const auto rejected = Load(csv);
   const std::string text(rejected.status().message());
-  EXPECT_TRUE(text.starts_with("nothing was written\n1 duplicates; --allow-duplicates")) << text;
+  EXPECT_TRUE(text.starts_with("nothing was written\n1 duplicate; --allow-duplicates")) << text;
   EXPECT_NE(text.find("in.csv:5: a cell of "), std::string::npos) << text;
   EXPECT_NE(text.find("in.csv:2 with another value"), std::string::npos) << text;
   const auto report = Load(csv, {.allows_duplicates = true});
