@@ -139,6 +139,30 @@ TEST_F(BenchTest, ADryRunOpensNothing) {
             "read user000000000520\n");
 }
 
+TEST_F(BenchTest, TwoDashesEndTheFlags) {
+  const CommandResult result = RunPlain({"bench", "--rows=1000", "--dry-run=1", "--", "scan"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(result.out, "scan user000000000702 100\n");
+}
+
+TEST_F(BenchTest, FormatAndOutputComeBeforeOrAfterTheVerb) {
+  const auto begins_with = [](std::string_view text, std::string_view start) {
+    EXPECT_TRUE(text.starts_with(start)) << text;
+  };
+  begins_with(Output(Small("get")), "machine ");
+  begins_with(Output(Small("get", {"--format", "text"})), "machine ");
+  begins_with(Output(Small("get", {"--format=csv"})), "workload,");
+  for (const auto& [format, start] : {std::pair("text", "machine "), {"json", "{\"run\":"}}) {
+    Args args = Small("get", {"-o=" + Path("out")});
+    args.insert(args.begin(), {"--format", format});
+    EXPECT_EQ(Output(args), "");
+    std::ifstream file(Path("out"));
+    std::string line;
+    std::getline(file, line);
+    begins_with(line, start);
+  }
+}
+
 TEST_F(BenchTest, HistogramFilesAreWritten) {
   const std::string hgrm = Path("out.hgrm");
   const std::string hlog = Path("out.hlog");
@@ -196,6 +220,12 @@ TEST_F(BenchTest, WrongFlagsAreUsageErrors) {
       {{"bench", "get", "--rows", "1", "--rows", "2"}, "--rows"},
       {{"bench", "get", "--speed", "9"}, "--speed"},
       {{"bench", "get", "scan"}, "scan"},
+      {{"bench", "get", "--format", "table"}, "--format of this command must be text, json or csv"},
+      {{"bench", "get", "--format", "text", "--format", "json"}, "--format"},
+      {{"--format", "text", "bench", "get", "--format", "json"}, "--format is given twice"},
+      {{"--format", "jsonl", "bench", "get"}, "must be text, json or csv"},
+      {{"-o", "a", "bench", "get", "-o", "b"}, "-o is given twice"},
+      {{"bench", "get", "--dry-run", "1", "--", "--rows", "100"}, "--rows"},
       {{"bench", "get", "--duration", "9"}, "a time such as 30s"},
       {{"bench", "get", "--duration", "9s", "--operations", "3"}, "--operations"},
       {{"bench", "get", "--rate", "fast"}, "such as 500/s"},

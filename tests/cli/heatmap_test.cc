@@ -152,6 +152,17 @@ TEST_F(HeatMapCommandTest, BandsOfTheRowsOfADatabase) {
               "u");
 }
 
+TEST_F(HeatMapCommandTest, TheFormatMayComeBeforeTheVerb) {
+  const std::string trace = HotTrace();
+  const CommandResult text = RunPlain({"--format", "text", "heatmap", trace});
+  EXPECT_EQ(text.exit_status, 0) << text.err;
+  EXPECT_EQ(text.out, RunPlain({"heatmap", trace}).out);
+  const CommandResult json = RunPlain({"--format", "json", "heatmap", trace});
+  EXPECT_EQ(json.out, RunPlain({"heatmap", trace, "--format", "json"}).out);
+  ExpectFailure({"--format", "text", "heatmap", trace, "--format", "text"}, 2, "given twice");
+  ExpectFailure({"--format", "table", "heatmap", trace}, 2, "must be text or json");
+}
+
 TEST_F(HeatMapCommandTest, PrintsJsonBesideAFile) {
   const CommandResult result =
       RunPlain({"heatmap", HotTrace(), "--format", "json", "-o", Path("m.csv")});

@@ -218,16 +218,14 @@ std::string TextLine(const BenchOptions& options, const BenchResult& result,
 
 std::string BenchHeader(const BenchOptions& options, Format format, const std::string& location,
                         const std::optional<LoadFigures>& load) {
-  if (format == Format::kJson || format == Format::kJsonl)
-    return JsonHeader(options, location, load);
+  if (format == Format::kJson) return JsonHeader(options, location, load);
   if (format == Format::kCsv) return std::string(kCsvHeader);
   return TextHeader(options, location, load);
 }
 
 std::string BenchLine(const BenchOptions& options, Format format, const BenchResult& result,
                       std::optional<uint64_t> disk_bytes) {
-  if (format == Format::kJson || format == Format::kJsonl)
-    return JsonLine(options, result, disk_bytes);
+  if (format == Format::kJson) return JsonLine(options, result, disk_bytes);
   if (format == Format::kCsv) return FiguresLine(result, disk_bytes);
   return TextLine(options, result, disk_bytes);
 }
