@@ -68,6 +68,8 @@ TEST_F(BenchTest, TheHeaderNamesTheDistributionOfTheWorkloads) {
   EXPECT_EQ(distribution("ycsb-a,ycsb-d,ycsb-c,get", {"--theta", "0.5"}),
             "zipfian, theta 0.5 (ycsb-a, ycsb-c); latest, theta 0.5 (ycsb-d); uniform (get)");
   const std::string text = Output(Small("ycsb-c"));
+  EXPECT_NE(text.find("\nworkload                ops     ops/s "), std::string::npos) << text;
+  EXPECT_NE(text.find(" p99.9       max     mean  cpu s errors\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\nrun       zipfian, theta 0.99, 1 threads"), std::string::npos) << text;
 }
 
