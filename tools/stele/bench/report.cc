@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "bench/figures.h"
 #include "key_bytes.h"
+#include "keys/printable.h"
 #include "lab_files.h"
 
 namespace stele::cli {
@@ -211,7 +212,8 @@ std::string TextLine(const BenchOptions& options, const BenchResult& result,
   for (const auto& [code, count] : result.errors)
     text += fmt::format("{:<16} {} errors {}\n", "", count, code);
   if (!result.first_error.empty())
-    text += fmt::format("{:<16} the first one: {}\n", "", result.first_error);
+    text +=
+        fmt::format("{:<16} the first one: {}\n", "", internal::EscapedMessage(result.first_error));
   return text;
 }
 
