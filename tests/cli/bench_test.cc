@@ -131,6 +131,12 @@ TEST_F(BenchTest, HashedKeysAreLoadedInTheirOrder) {
   EXPECT_EQ(Output({"count", "bench"}), "300\n");
   EXPECT_EQ(RunJson("get", {"--key-format", "hash"})[1]["rows"], 50);
   ExpectError(Small("prefix", {"--key-format", "hash"}), 2, "prefix needs keys");
+  const CommandResult all = Run({"bench", "all", "--key-format", "hash", "--dry-run", "1"});
+  EXPECT_EQ(all.exit_status, 0);
+  EXPECT_EQ(all.out.find("prefix"), std::string::npos) << all.out;
+  EXPECT_EQ(all.err,
+            "stele: bench: all leaves out prefix: keys of --key-format hash have no prefixes of "
+            "100 rows\n");
 }
 
 TEST_F(BenchTest, ADryRunOpensNothing) {
@@ -244,7 +250,7 @@ TEST_F(BenchTest, WrongFlagsAreUsageErrors) {
 
 TEST_F(BenchTest, OutputsAreCheckedBeforeTheRun) {
   const std::string same = Path("same");
-  ExpectError(Small("get", {"--hgrm", same, "--hlog", same}), 1, "two outputs");
+  ExpectError(Small("get", {"--hgrm", same, "--hlog", same}), 2, "two outputs");
   ExpectError(Small("get", {"--hgrm", Path("none/x")}), 1, "there is no directory");
   ExpectError(Small("get", {"--hlog", Path("none/x")}), 1, "there is no directory");
   EXPECT_FALSE(std::filesystem::exists(database()));

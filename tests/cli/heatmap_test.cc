@@ -165,10 +165,15 @@ TEST_F(HeatMapCommandTest, TheFormatMayComeBeforeTheVerb) {
 
 TEST_F(HeatMapCommandTest, PrintsJsonBesideAFile) {
   const CommandResult result =
-      RunPlain({"heatmap", HotTrace(), "--format", "json", "-o", Path("m.csv")});
+      RunPlain({"heatmap", HotTrace(), "--format", "json", "-o", Path("m.json")});
   EXPECT_EQ(result.exit_status, 0) << result.err;
   EXPECT_EQ(nlohmann::json::parse(result.out)["table"], "t");
-  EXPECT_NE(Contents(Path("m.csv")), "");
+  EXPECT_EQ(Contents(Path("m.json")), result.out);
+  for (const char* const name : {"m.html", "m.csv"}) {
+    ExpectFailure({"heatmap", HotTrace(), "--format", "json", "-o", Path(name)}, 2, "contradict");
+    ExpectFailure({"--format=json", "heatmap", HotTrace(), "-o", Path(name)}, 2, "contradict");
+    EXPECT_FALSE(std::filesystem::exists(Path(name)));
+  }
 }
 
 TEST_F(HeatMapCommandTest, TablesOfAServerHaveFullNames) {

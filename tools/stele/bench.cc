@@ -111,6 +111,7 @@ absl::Status RunBench(Session& session, const std::vector<std::string>& args) {
   STELE_RETURN_IF_ERROR(TakeOutput(session, options.output, options.format,
                                    {Format::kText, Format::kJson, Format::kCsv},
                                    "text, json or csv"));
+  for (const std::string& note : options.notes) session.Note(fmt::format("stele: {}\n", note));
   const std::vector<std::string> outputs = OutputPaths(options, session.options().output);
   STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
   STELE_RETURN_IF_ERROR(CheckAreDifferent(outputs));

@@ -113,8 +113,14 @@ absl::Status ParseWorkloads(const std::string& text, BenchOptions* options) {
     }
     for (const std::string_view one : AllWorkloads()) {
       // "all" omits workloads that the key format does not support.
-      if (one != "prefix" || options->keys.HasPrefixes(options->operations.rows))
+      if (one == "prefix" && !options->keys.HasPrefixes(options->operations.rows)) {
+        options->notes.push_back(
+            fmt::format("bench: all leaves out prefix: keys of --key-format {} have no prefixes of "
+                        "100 rows",
+                        internal::Printable(options->keys.text())));
+      } else {
         STELE_RETURN_IF_ERROR(add(one));
+      }
     }
   }
   return absl::OkStatus();

@@ -24,6 +24,7 @@ struct BenchOptions {
   };
 
   std::vector<const Workload*> workloads;
+  std::vector<std::string> notes;  // what "all" leaves out, for standard error
   OperationOptions operations;
   uint64_t value_bytes = 100;
   uint64_t versions = 1;
