@@ -64,4 +64,20 @@ std::string EscapedBytes(std::string_view bytes) {
   return text;
 }
 
+std::string EscapedMessage(std::string_view message) {
+  std::string text;
+  while (!message.empty()) {
+    const Rune rune = FirstRune(message);
+    const size_t bytes = rune.bytes == 0 ? 1 : rune.bytes;
+    if (rune.bytes > 0 && IsPrintable(rune.code)) {
+      text += message.substr(0, bytes);
+    } else {
+      for (const char c : message.substr(0, bytes))
+        text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+    message.remove_prefix(bytes);
+  }
+  return text;
+}
+
 }  // namespace stele::internal

@@ -25,4 +25,8 @@ bool IsPrintable(char32_t code);
 // \U, all characters outside ASCII are \xNN.
 std::string EscapedBytes(std::string_view bytes);
 
+// Returns a message for a terminal. Its quotes and backslashes stay, because it may have escapes
+// already. Bytes that are not part of a printable character in UTF-8 become \xNN.
+std::string EscapedMessage(std::string_view message);
+
 }  // namespace stele::internal

@@ -137,6 +137,7 @@ TEST_F(BenchDesignTest, ErrorsOfOperationsAreCounted) {
   const CommandResult result = Run(Words("wrong-filter", {"--operations", "5"}));
   EXPECT_EQ(result.exit_status, 1);
   EXPECT_NE(result.out.find("5 errors "), std::string::npos) << result.out << result.err;
+  EXPECT_NE(result.out.find("     5\n"), std::string::npos) << "the column errors: " << result.out;
 }
 
 TEST_F(BenchDesignTest, TheTableMustExist) {

@@ -68,6 +68,8 @@ TEST_F(BenchTest, TheHeaderNamesTheDistributionOfTheWorkloads) {
   EXPECT_EQ(distribution("ycsb-a,ycsb-d,ycsb-c,get", {"--theta", "0.5"}),
             "zipfian, theta 0.5 (ycsb-a, ycsb-c); latest, theta 0.5 (ycsb-d); uniform (get)");
   const std::string text = Output(Small("ycsb-c"));
+  EXPECT_NE(text.find("\nworkload                ops     ops/s "), std::string::npos) << text;
+  EXPECT_NE(text.find(" p99.9       max     mean  cpu s errors\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\nrun       zipfian, theta 0.99, 1 threads"), std::string::npos) << text;
 }
 
@@ -129,6 +131,12 @@ TEST_F(BenchTest, HashedKeysAreLoadedInTheirOrder) {
   EXPECT_EQ(Output({"count", "bench"}), "300\n");
   EXPECT_EQ(RunJson("get", {"--key-format", "hash"})[1]["rows"], 50);
   ExpectError(Small("prefix", {"--key-format", "hash"}), 2, "prefix needs keys");
+  const CommandResult all = Run({"bench", "all", "--key-format", "hash", "--dry-run", "1"});
+  EXPECT_EQ(all.exit_status, 0);
+  EXPECT_EQ(all.out.find("prefix"), std::string::npos) << all.out;
+  EXPECT_EQ(all.err,
+            "stele: bench: all leaves out prefix: keys of --key-format hash have no prefixes of "
+            "100 rows\n");
 }
 
 TEST_F(BenchTest, ADryRunOpensNothing) {
@@ -137,6 +145,30 @@ TEST_F(BenchTest, ADryRunOpensNothing) {
   EXPECT_EQ(result.out,
             "scan user000000000702 100\nscan user000000000520 100\nread user000000000702\n"
             "read user000000000520\n");
+}
+
+TEST_F(BenchTest, TwoDashesEndTheFlags) {
+  const CommandResult result = RunPlain({"bench", "--rows=1000", "--dry-run=1", "--", "scan"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(result.out, "scan user000000000702 100\n");
+}
+
+TEST_F(BenchTest, FormatAndOutputComeBeforeOrAfterTheVerb) {
+  const auto begins_with = [](std::string_view text, std::string_view start) {
+    EXPECT_TRUE(text.starts_with(start)) << text;
+  };
+  begins_with(Output(Small("get")), "machine ");
+  begins_with(Output(Small("get", {"--format", "text"})), "machine ");
+  begins_with(Output(Small("get", {"--format=csv"})), "workload,");
+  for (const auto& [format, start] : {std::pair("text", "machine "), {"json", "{\"run\":"}}) {
+    Args args = Small("get", {"-o=" + Path("out")});
+    args.insert(args.begin(), {"--format", format});
+    EXPECT_EQ(Output(args), "");
+    std::ifstream file(Path("out"));
+    std::string line;
+    std::getline(file, line);
+    begins_with(line, start);
+  }
 }
 
 TEST_F(BenchTest, HistogramFilesAreWritten) {
@@ -196,6 +228,12 @@ TEST_F(BenchTest, WrongFlagsAreUsageErrors) {
       {{"bench", "get", "--rows", "1", "--rows", "2"}, "--rows"},
       {{"bench", "get", "--speed", "9"}, "--speed"},
       {{"bench", "get", "scan"}, "scan"},
+      {{"bench", "get", "--format", "table"}, "--format of this command must be text, json or csv"},
+      {{"bench", "get", "--format", "text", "--format", "json"}, "--format"},
+      {{"--format", "text", "bench", "get", "--format", "json"}, "--format is given twice"},
+      {{"--format", "jsonl", "bench", "get"}, "must be text, json or csv"},
+      {{"-o", "a", "bench", "get", "-o", "b"}, "-o is given twice"},
+      {{"bench", "get", "--dry-run", "1", "--", "--rows", "100"}, "--rows"},
       {{"bench", "get", "--duration", "9"}, "a time such as 30s"},
       {{"bench", "get", "--duration", "9s", "--operations", "3"}, "--operations"},
       {{"bench", "get", "--rate", "fast"}, "such as 500/s"},
@@ -212,7 +250,7 @@ TEST_F(BenchTest, WrongFlagsAreUsageErrors) {
 
 TEST_F(BenchTest, OutputsAreCheckedBeforeTheRun) {
   const std::string same = Path("same");
-  ExpectError(Small("get", {"--hgrm", same, "--hlog", same}), 1, "two outputs");
+  ExpectError(Small("get", {"--hgrm", same, "--hlog", same}), 2, "two outputs");
   ExpectError(Small("get", {"--hgrm", Path("none/x")}), 1, "there is no directory");
   ExpectError(Small("get", {"--hlog", Path("none/x")}), 1, "there is no directory");
   EXPECT_FALSE(std::filesystem::exists(database()));

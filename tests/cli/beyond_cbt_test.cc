@@ -67,7 +67,8 @@ TEST_F(BeyondCbtTest, Formats) {
             std::string::npos);
   EXPECT_EQ(Output({"lookup", "t", "a", "filter=none", "--format", "json"}), "[]\n");
   EXPECT_EQ(Output({"read", "t", "prefix=none", "--format", "json"}), "[]\n");
-  ExpectError({"ls", "--format", "xml"}, 2, "table, json, jsonl or csv");
+  EXPECT_EQ(Output({"ls", "--format", "text"}), "t\n");
+  ExpectError({"ls", "--format", "xml"}, 2, "text, table, json, jsonl or csv");
 }
 
 TEST_F(BeyondCbtTest, AddToCellFolds) {

@@ -152,12 +152,28 @@ TEST_F(HeatMapCommandTest, BandsOfTheRowsOfADatabase) {
               "u");
 }
 
+TEST_F(HeatMapCommandTest, TheFormatMayComeBeforeTheVerb) {
+  const std::string trace = HotTrace();
+  const CommandResult text = RunPlain({"--format", "text", "heatmap", trace});
+  EXPECT_EQ(text.exit_status, 0) << text.err;
+  EXPECT_EQ(text.out, RunPlain({"heatmap", trace}).out);
+  const CommandResult json = RunPlain({"--format", "json", "heatmap", trace});
+  EXPECT_EQ(json.out, RunPlain({"heatmap", trace, "--format", "json"}).out);
+  ExpectFailure({"--format", "text", "heatmap", trace, "--format", "text"}, 2, "given twice");
+  ExpectFailure({"--format", "table", "heatmap", trace}, 2, "must be text or json");
+}
+
 TEST_F(HeatMapCommandTest, PrintsJsonBesideAFile) {
   const CommandResult result =
-      RunPlain({"heatmap", HotTrace(), "--format", "json", "-o", Path("m.csv")});
+      RunPlain({"heatmap", HotTrace(), "--format", "json", "-o", Path("m.json")});
   EXPECT_EQ(result.exit_status, 0) << result.err;
   EXPECT_EQ(nlohmann::json::parse(result.out)["table"], "t");
-  EXPECT_NE(Contents(Path("m.csv")), "");
+  EXPECT_EQ(Contents(Path("m.json")), result.out);
+  for (const char* const name : {"m.html", "m.csv"}) {
+    ExpectFailure({"heatmap", HotTrace(), "--format", "json", "-o", Path(name)}, 2, "contradict");
+    ExpectFailure({"--format=json", "heatmap", HotTrace(), "-o", Path(name)}, 2, "contradict");
+    EXPECT_FALSE(std::filesystem::exists(Path(name)));
+  }
 }
 
 TEST_F(HeatMapCommandTest, TablesOfAServerHaveFullNames) {

@@ -300,8 +300,8 @@ TEST_F(ReplayCommandTest, WrongInputIsAnError) {
 TEST_F(ReplayCommandTest, OutputsHaveFilesOfTheirOwn) {
   const std::string trace = WriteFile("trace.jsonl", Operation(1, "get", R"("row":"a")"));
   const std::string same = Path("same.txt");
-  ExpectError({"replay", trace, "-o", same, "--hgrm", same}, 1, "same.txt");
-  ExpectError({"replay", trace, "--hgrm", same, "--hlog", same}, 1, "same.txt");
+  ExpectError({"replay", trace, "-o", same, "--hgrm", same}, 2, "same.txt");
+  ExpectError({"replay", trace, "--hgrm", same, "--hlog", same}, 2, "same.txt");
   ExpectError({"--trace", same, "replay", trace, "-o", same}, 1, "same.txt");
   ExpectError({"--trace", same, "replay", trace, "--hlog", same}, 1, "same.txt");
   EXPECT_FALSE(std::filesystem::exists(same));

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "command.h"
+#include "flags.h"
 #include "key_bytes.h"
 #include "lab_files.h"
 #include "location.h"
@@ -107,6 +108,10 @@ absl::Status RunQueries(Session& session, BenchOptions options) {
 absl::Status RunBench(Session& session, const std::vector<std::string>& args) {
   if (args.empty()) return WrongUsage("bench");
   STELE_ASSIGN_OR_RETURN(BenchOptions options, ParseBenchOptions(args));
+  STELE_RETURN_IF_ERROR(TakeOutput(session, options.output, options.format,
+                                   {Format::kText, Format::kJson, Format::kCsv},
+                                   "text, json or csv"));
+  for (const std::string& note : options.notes) session.Note(fmt::format("stele: {}\n", note));
   const std::vector<std::string> outputs = OutputPaths(options, session.options().output);
   STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
   STELE_RETURN_IF_ERROR(CheckAreDifferent(outputs));

@@ -86,18 +86,27 @@ std::vector<std::string> Flags::All(std::string_view name) const {
   return all;
 }
 
-absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags) {
-  if (const auto output = flags.Find("o")) {
+absl::Status TakeOutput(Session& session, const std::optional<std::string>& output,
+                        const std::optional<std::string>& format,
+                        std::initializer_list<Format> accepted, std::string_view names) {
+  if (output.has_value()) {
     if (!session.options().output.empty()) return UsageError("flag -o is given twice");
     session.SetOutput(*output);
   }
-  const Format before = session.options().format;
-  const auto format = flags.Find("format");
-  if (format.has_value() && before != Format::kText)
+  if (format.has_value() && session.options().has_format_flag)
     return UsageError("flag --format is given twice");
-  if (format == "json" || (!format.has_value() && before == Format::kJson)) return true;
-  if (format.value_or("text") == "text" && before == Format::kText) return false;
-  return UsageError("--format of this command must be text or json");
+  const absl::StatusOr<Format> parsed =
+      format.has_value() ? ParseFormat(*format) : session.options().format;
+  if (!parsed.ok() || std::find(accepted.begin(), accepted.end(), *parsed) == accepted.end())
+    return UsageError(fmt::format("--format of this command must be {}", names));
+  session.SetFormat(*parsed);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags) {
+  STELE_RETURN_IF_ERROR(TakeOutput(session, flags.Find("o"), flags.Find("format"),
+                                   {Format::kText, Format::kJson}, "text or json"));
+  return session.options().format == Format::kJson;
 }
 
 absl::StatusOr<uint64_t> NumberFlag(const Flags& flags, std::string_view name, int64_t least,

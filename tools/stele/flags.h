@@ -5,6 +5,7 @@
 // Threads:   values; thread-compatible.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
@@ -43,7 +44,14 @@ class Flags {
   std::vector<std::string> words_;
 };
 
-// Applies -o and --format, which may also come before the verb. Returns true for JSON.
+// Applies the values of -o and --format after the verb; each of the flags may also come before it.
+// The session then has one of the formats `accepted`, which are `names` in messages. Errors: usage
+// errors.
+absl::Status TakeOutput(Session& session, const std::optional<std::string>& output,
+                        const std::optional<std::string>& format,
+                        std::initializer_list<Format> accepted, std::string_view names);
+
+// The same for a verb that prints text or JSON. Returns true for JSON.
 absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags);
 
 // Returns the number of a flag, or `otherwise` without the flag. Errors: usage errors.

@@ -122,6 +122,12 @@ absl::StatusOr<MapOutput> ParseMapOutput(Session& session, const Flags& flags) {
   if (output.ending.empty())
     return UsageError(fmt::format("-o {}: the file must end in .html, .png, .json, .csv or .txt",
                                   internal::Printable(output.path)));
+  if (output.as_json && output.ending != ".json") {
+    return UsageError(
+        fmt::format("--format json and -o {} contradict each other: leave one of them out, or name "
+                    "a file that ends in .json",
+                    internal::Printable(output.path)));
+  }
   STELE_RETURN_IF_ERROR(CheckOutputDirectories({output.path}));
   return output;
 }

@@ -48,9 +48,9 @@ constexpr Command kCommands[] = {
      "                  changed. A record of the design's input gives the row keys of an "
      "operation.\n"
      "  --hgrm FILE, --hlog FILE   percentiles and an interval log for HdrHistogram's tools\n"
-     "  --format json|csv   default: text\n\n"
+     "  --format text|json|csv   default: text\n\n"
      "  Example: stele --db /tmp/bench.db bench scan,get --rows 100000 --duration 10s\n",
-     RunBench},
+     RunBench, true},
     {"checkpoint", "Make a copy of the database",
      "checkpoint DIRECTORY\n\n"
      "  A consistent copy of the whole database. It shares files by hard links if the file system\n"
@@ -446,7 +446,9 @@ constexpr Command kCommands[] = {
 constexpr std::string_view kHead =
     "Usage: stele [flags] <command> ...\n"
     "  --db DIR         the database; default: the environment variable STELE_DB\n"
-    "  --format FORMAT  output format: table, json, jsonl or csv; may also come after the command\n"
+    "  --format FORMAT  output format: text, table, json, jsonl or csv; may also come after the "
+    "command.\n"
+    "                   default: text. Commands of the lab have text and json, bench also csv\n"
     "  -o FILE          write to this file instead of standard output; may also come after the "
     "command.\n"
     "                   An older file stays if the command fails\n"

@@ -38,8 +38,8 @@ absl::Status CheckAreDifferent(const std::vector<std::string>& outputs) {
     const bool is_file = type == std::filesystem::file_type::regular ||
                          type == std::filesystem::file_type::not_found;
     if (is_file && !places.insert(std::move(place)).second)
-      return internal::InvalidArgument("{} is the file of two outputs: name another file",
-                                       internal::Printable(output));
+      return UsageError(fmt::format("{} is the file of two outputs: name another file",
+                                    internal::Printable(output)));
   }
   return absl::OkStatus();
 }

@@ -17,7 +17,7 @@ namespace stele::cli {
 std::string DefaultStatePath(const std::string& database, std::string_view verb,
                              const std::string& input, const std::string& table);
 
-// Returns InvalidArgument if two of the outputs of a command are one file. A path that is "" is
+// Returns a usage error if two of the outputs of a command are one file. A path that is "" is
 // ignored.
 absl::Status CheckAreDifferent(const std::vector<std::string>& outputs);
 

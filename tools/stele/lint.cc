@@ -52,7 +52,7 @@ absl::StatusOr<LintFormat> ParseLintOutput(Session& session, const Flags& flags)
     STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
     return as_json ? LintFormat::kJson : LintFormat::kText;
   }
-  if (session.options().format != Format::kText) return UsageError("flag --format is given twice");
+  if (session.options().has_format_flag) return UsageError("flag --format is given twice");
   if (const auto output = flags.Find("o")) {
     if (!session.options().output.empty()) return UsageError("flag -o is given twice");
     session.SetOutput(*output);

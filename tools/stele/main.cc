@@ -59,6 +59,7 @@ absl::Status TakeFlag(const std::vector<std::string>& args, size_t& index, Globa
     options.output = value;
   } else if (name == "format") {
     STELE_ASSIGN_OR_RETURN(options.format, ParseFormat(value));
+    options.has_format_flag = true;
   } else if (name == "on-damage") {
     if (value != "before" && value != "around")
       return UsageError("--on-damage must be before or around");

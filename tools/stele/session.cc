@@ -49,11 +49,13 @@ absl::Status Within(std::string_view context, const absl::Status& status) {
 }
 
 absl::StatusOr<Format> ParseFormat(std::string_view text) {
+  if (text == "text") return Format::kText;
   if (text == "table") return Format::kTable;
   if (text == "json") return Format::kJson;
   if (text == "jsonl") return Format::kJsonl;
   if (text == "csv") return Format::kCsv;
-  return UsageError(fmt::format("--format must be table, json, jsonl or csv, not \"{}\"", text));
+  return UsageError(
+      fmt::format("--format must be text, table, json, jsonl or csv, not \"{}\"", text));
 }
 
 absl::StatusOr<Snapshot> SnapshotWhereOffered(const Database& database) {

@@ -28,7 +28,8 @@ struct GlobalOptions {
   int64_t trace_sample = 1;        // --trace-sample: records one call in this many
   int64_t wait_seconds = 10;       // --wait: how long to wait for the lock of the database
   bool has_wait_flag = false;      // --wait was given
-  Format format = Format::kText;   // --format; kText: cbt's format
+  Format format = Format::kText;   // --format; kText: cbt's format, or the verb's own text
+  bool has_format_flag = false;    // --format was given
   // --on-damage: for verbs that only read.
   OnDamage on_damage = OnDamage::kRefuse;
 };
@@ -55,6 +56,8 @@ class Session {
   const GlobalOptions& options() const { return options_; }
   // Writes to this file, like -o before the verb. Must precede the first Print().
   void SetOutput(std::string path) { options_.output = std::move(path); }
+  // Uses this format, like --format before the verb.
+  void SetFormat(Format format) { options_.format = format; }
   // Waits for no lock unless --wait was given. Must precede Open().
   void WaitOnlyIfAsked() {
     if (!options_.has_wait_flag) options_.wait_seconds = 0;

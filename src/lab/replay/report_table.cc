@@ -70,7 +70,7 @@ ReplayTable MakeReplayTable(const ReplayReport& report) {
   for (const auto& [code, count] : report.errors)
     table.notes += fmt::format("errors: {} {}\n", count, code);
   if (!report.first_error.empty())
-    table.notes += fmt::format("the first error: {}\n", Printable(report.first_error));
+    table.notes += fmt::format("the first error: {}\n", EscapedMessage(report.first_error));
   return table;
 }
 

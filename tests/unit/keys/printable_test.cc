@@ -25,6 +25,14 @@ TEST(PrintableTest, OneHiddenCharacterEscapesAllOutsideAscii) {
   EXPECT_EQ(EscapedBytes("\u00e9\\u"), "\\xc3\\xa9\\\\u");
 }
 
+TEST(PrintableTest, AMessageKeepsItsQuotesAndEscapes) {
+  EXPECT_EQ(EscapedMessage(""), "");
+  EXPECT_EQ(EscapedMessage("row \"a\\x00\": no caf\u00e9"), "row \"a\\x00\": no caf\u00e9");
+  EXPECT_EQ(EscapedMessage("a\n\x1b[31m\u202e\u00e9"), "a\\x0a\\x1b[31m\\xe2\\x80\\xae\u00e9");
+  EXPECT_EQ(EscapedMessage("\xff\u00e9\xc3"), "\\xff\u00e9\\xc3");
+  EXPECT_EQ(EscapedMessage(std::string(100, 'm')), std::string(100, 'm'));
+}
+
 TEST(PrintableTest, TheFirstCharacterIsCheckedUtf8) {
   EXPECT_EQ(FirstRune("ab").bytes, 1u);
   EXPECT_EQ(FirstRune("\u20ac!").bytes, 3u);

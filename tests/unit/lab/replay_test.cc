@@ -184,6 +184,15 @@ TEST_F(ReplayTest, FailedOperationsAreCountedByCode) {
   EXPECT_EQ(RowsOf("t"), "a ");
 }
 
+TEST_F(ReplayTest, TheTextKeepsTheQuotesOfAnError) {
+  const ReplayReport report =
+      Ran(Line(1, "set", R"("row":"z","columns":["none:x"],"bytes":9)"), Fast());
+  EXPECT_NE(report.first_error.find("row \"z\""), std::string::npos) << report.first_error;
+  EXPECT_NE(report.ToText().find("the first error: " + report.first_error + "\n"),
+            std::string::npos)
+      << report.ToText();
+}
+
 TEST_F(ReplayTest, WritesAndDropsRunOnlyIfTheyAreWanted) {
   const std::string trace = Line(1, "set", R"("row":"a")") + Line(2, "set", R"("row":"b")") +
                             Line(3, "drop", R"("start":"a","end":"b")") +

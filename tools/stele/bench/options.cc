@@ -82,6 +82,8 @@ void AddFlags(CLI::App* app, BenchOptions* options, Texts* texts) {
       ->excludes(duration);
   app->add_option("--warmup", texts->warmup);
   app->add_option("--rate", texts->rate);
+  app->add_option("--format", options->format);
+  app->add_option("-o", options->output);
   app->add_option("--hgrm", options->hgrm_path);
   app->add_option("--hlog", options->hlog_path);
 }
@@ -111,8 +113,14 @@ absl::Status ParseWorkloads(const std::string& text, BenchOptions* options) {
     }
     for (const std::string_view one : AllWorkloads()) {
       // "all" omits workloads that the key format does not support.
-      if (one != "prefix" || options->keys.HasPrefixes(options->operations.rows))
+      if (one == "prefix" && !options->keys.HasPrefixes(options->operations.rows)) {
+        options->notes.push_back(
+            fmt::format("bench: all leaves out prefix: keys of --key-format {} have no prefixes of "
+                        "100 rows",
+                        internal::Printable(options->keys.text())));
+      } else {
         STELE_RETURN_IF_ERROR(add(one));
+      }
     }
   }
   return absl::OkStatus();
@@ -205,6 +213,23 @@ std::string BenchOptions::DataText() const {
                      operations.seed);
 }
 
+namespace {
+
+// Returns the words with -o FILE instead of -o=FILE, whose value is =FILE for CLI11.
+std::vector<std::string> WithSeparateOutput(const std::vector<std::string>& args) {
+  std::vector<std::string> words;
+  bool are_flags = true;
+  for (const std::string& arg : args) {
+    are_flags = are_flags && arg != "--";
+    const bool is_output = are_flags && arg.starts_with("-o=");
+    if (is_output) words.emplace_back("-o");
+    words.push_back(is_output ? arg.substr(3) : arg);
+  }
+  return words;
+}
+
+}  // namespace
+
 absl::StatusOr<BenchOptions> ParseBenchOptions(const std::vector<std::string>& args) {
   BenchOptions options;
   Texts texts;
@@ -212,7 +237,8 @@ absl::StatusOr<BenchOptions> ParseBenchOptions(const std::vector<std::string>& a
   app.set_help_flag();
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   AddFlags(&app, &options, &texts);
-  std::vector<std::string> reversed(args.rbegin(), args.rend());  // as CLI11 takes them
+  std::vector<std::string> reversed = WithSeparateOutput(args);
+  std::reverse(reversed.begin(), reversed.end());  // as CLI11 takes them
   try {
     app.parse(reversed);
   } catch (const CLI::Error& error) {

@@ -24,6 +24,7 @@ struct BenchOptions {
   };
 
   std::vector<const Workload*> workloads;
+  std::vector<std::string> notes;  // what "all" leaves out, for standard error
   OperationOptions operations;
   uint64_t value_bytes = 100;
   uint64_t versions = 1;
@@ -46,6 +47,8 @@ struct BenchOptions {
   std::map<std::string, std::string> inputs;  // --input, by name
   std::string query_text;                     // describes the records, instead of the data
 
+  std::optional<std::string> format;  // --format and -o after the verb
+  std::optional<std::string> output;
   std::string hgrm_path;  // "": no file
   std::string hlog_path;
 
@@ -53,7 +56,7 @@ struct BenchOptions {
   std::string DataText() const;
 };
 
-// Errors: usage errors for unknown or repeated flags and wrong values.
+// "--" ends the flags. Errors: usage errors for unknown or repeated flags and wrong values.
 absl::StatusOr<BenchOptions> ParseBenchOptions(const std::vector<std::string>& args);
 
 }  // namespace stele::cli

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "bench/figures.h"
 #include "key_bytes.h"
+#include "keys/printable.h"
 #include "lab_files.h"
 
 namespace stele::cli {
@@ -175,9 +176,9 @@ std::string TextHeader(const BenchOptions& options, const std::string& location,
   if (options.workloads.empty()) return text;
   return text + fmt::format(
                     "\n{:<16} {:>10} {:>9} {:>10} {:>10} {:>7} {:>8} {:>8} {:>8} {:>9} "
-                    "{:>9} {:>8} {:>6}\n",
-                    "workload", "operations", "ops/s", "rows/s", "cells/s", "MB/s", "p50 us",
-                    "p90 us", "p99 us", "p99.9 us", "max us", "mean us", "cpu s");
+                    "{:>9} {:>8} {:>6} {:>6}\n",
+                    "workload", "ops", "ops/s", "rows/s", "cells/s", "MB/s", "p50 us", "p90", "p99",
+                    "p99.9", "max", "mean", "cpu s", "errors");
 }
 
 std::string TextLine(const BenchOptions& options, const BenchResult& result,
@@ -186,13 +187,14 @@ std::string TextLine(const BenchOptions& options, const BenchResult& result,
   const lab::LatencyHistogram& latencies = result.latencies;
   std::string text = fmt::format(
       "{:<16} {:>10} {:>9.0f} {:>10.0f} {:>10.0f} {:>7.1f} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8.1f} "
-      "{:>6.1f}\n",
+      "{:>6.1f} {:>6}\n",
       EscapedKey(result.workload->name), counts.operations,
       PerSecond(counts.operations, result.time), PerSecond(counts.rows, result.time),
       PerSecond(counts.cells, result.time), PerSecond(counts.value_bytes, result.time) / kMega,
       Micros(latencies.ValueAtPercentile(50)), Micros(latencies.ValueAtPercentile(90)),
       Micros(latencies.ValueAtPercentile(99)), Micros(latencies.ValueAtPercentile(99.9)),
-      Micros(latencies.Max()), RoundedMicros(latencies.Mean()), result.cpu_seconds);
+      Micros(latencies.Max()), RoundedMicros(latencies.Mean()), result.cpu_seconds,
+      ErrorCount(result));
   if (options.rate.has_value()) {
     const double reached = PerSecond(counts.operations, result.time);
     text += fmt::format("{:<16} late by more than 1 ms: {}; p99 of the calls alone: {} us{}\n", "",
@@ -210,7 +212,8 @@ std::string TextLine(const BenchOptions& options, const BenchResult& result,
   for (const auto& [code, count] : result.errors)
     text += fmt::format("{:<16} {} errors {}\n", "", count, code);
   if (!result.first_error.empty())
-    text += fmt::format("{:<16} the first one: {}\n", "", result.first_error);
+    text +=
+        fmt::format("{:<16} the first one: {}\n", "", internal::EscapedMessage(result.first_error));
   return text;
 }
 
@@ -218,16 +221,14 @@ std::string TextLine(const BenchOptions& options, const BenchResult& result,
 
 std::string BenchHeader(const BenchOptions& options, Format format, const std::string& location,
                         const std::optional<LoadFigures>& load) {
-  if (format == Format::kJson || format == Format::kJsonl)
-    return JsonHeader(options, location, load);
+  if (format == Format::kJson) return JsonHeader(options, location, load);
   if (format == Format::kCsv) return std::string(kCsvHeader);
   return TextHeader(options, location, load);
 }
 
 std::string BenchLine(const BenchOptions& options, Format format, const BenchResult& result,
                       std::optional<uint64_t> disk_bytes) {
-  if (format == Format::kJson || format == Format::kJsonl)
-    return JsonLine(options, result, disk_bytes);
+  if (format == Format::kJson) return JsonLine(options, result, disk_bytes);
   if (format == Format::kCsv) return FiguresLine(result, disk_bytes);
   return TextLine(options, result, disk_bytes);
 }
