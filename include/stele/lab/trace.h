@@ -68,9 +68,12 @@ enum class TraceForm : uint8_t { kJsonLines, kJsonLinesZstd, kBinary };
 
 // Passes the trace in another form to `write`, part by part, and returns the number of skipped
 // records and blocks. An error of `write` ends it. A record of more than 4 MiB has no binary form.
+// Sets `is_complete`, unless it is null: false if the recording of a binary trace did not end
+// normally, or still runs. Then the trace has all complete blocks, which may be none.
 [[nodiscard]] absl::StatusOr<uint64_t> ConvertTrace(
     const std::string& path, TraceForm form,
-    const std::function<absl::Status(std::string_view)>& write, bool skips_bad = false);
+    const std::function<absl::Status(std::string_view)>& write, bool skips_bad = false,
+    bool* is_complete = nullptr);
 
 }  // namespace lab
 }  // namespace v0

@@ -139,7 +139,7 @@ TraceCounts CountsOfLines(uint64_t records, uint64_t sample) {
 }
 
 absl::StatusOr<uint64_t> Convert(const std::string& path, TraceForm form, const WritePart& write,
-                                 bool skips_bad) {
+                                 bool skips_bad, bool* is_complete) {
   STELE_ASSIGN_OR_RETURN(const auto input, TraceInput::Open(path, {.skips_bad = skips_bad}));
   TraceRecord record;
   uint64_t records = 0;
@@ -161,8 +161,9 @@ absl::StatusOr<uint64_t> Convert(const std::string& path, TraceForm form, const 
   TraceCounts counts = CountsOfLines(records, input->sample());
   if (blocks != nullptr) counts = blocks->counts();
   counts.recorded = records;
-  const bool is_complete = blocks == nullptr || blocks->is_complete();
-  STELE_RETURN_IF_ERROR(output->Finish(is_complete ? &counts : nullptr));
+  const bool has_ended = blocks == nullptr || blocks->is_complete();
+  STELE_RETURN_IF_ERROR(output->Finish(has_ended ? &counts : nullptr));
+  if (is_complete != nullptr) *is_complete = has_ended;
   return input->skipped() + refused;
 }
 
@@ -175,8 +176,8 @@ namespace lab {
 
 absl::StatusOr<uint64_t> ConvertTrace(const std::string& path, TraceForm form,
                                       const std::function<absl::Status(std::string_view)>& write,
-                                      bool skips_bad) {
-  return internal::lab::Convert(path, form, write, skips_bad);
+                                      bool skips_bad, bool* is_complete) {
+  return internal::lab::Convert(path, form, write, skips_bad, is_complete);
 }
 
 }  // namespace lab
