@@ -19,6 +19,7 @@
 #include "stele/memory_budget.h"
 #include "stele/snapshot.h"
 #include "stele/timestamp.h"
+#include "stele/trace.h"  // IWYU pragma: export
 
 namespace stele {
 inline namespace v0 {
@@ -231,28 +232,6 @@ struct ReadOptions {
   // query. At most 32 bytes. A scan (Table::ReadRows) whose tag begins with "stele:" is not
   // recorded: these are reads by Stele itself.
   std::string tag = {};
-};
-
-// Options of Database::StartTrace.
-struct TraceOptions {
-  // Records one of `sample` calls, chosen at random. At least 1.
-  uint32_t sample = 1;
-
-  // Recording stops before the file has more bytes. TraceSummary.stopped_at_limit is then true.
-  uint64_t max_bytes = uint64_t{1} << 30;
-
-  // True: if the file exists, continues the trace in it, which must have the same sample. False:
-  // the file must not exist.
-  bool append = false;
-};
-
-// The counts that Database::StopTrace returns.
-struct TraceSummary {
-  uint64_t operations = 0;        // calls during the trace; an entry of a batch or BulkApply is one
-  uint64_t recorded = 0;          // operations written to the file
-  uint64_t dropped = 0;           // operations that the sample chose but the file does not have
-  uint64_t bytes = 0;             // size of the file
-  bool stopped_at_limit = false;  // the file reached TraceOptions.max_bytes
 };
 
 // Options of Database::Checkpoint.

@@ -39,3 +39,4 @@
 #include "stele/stats.h"          // IWYU pragma: export
 #include "stele/table.h"          // IWYU pragma: export
 #include "stele/timestamp.h"      // IWYU pragma: export
+#include "stele/trace.h"          // IWYU pragma: export

@@ -111,8 +111,12 @@ bool RowStream::NextRow() {
 
 // Reads the row that the scan is on, up to its first piece. Returns false if no cell of it passes.
 bool RowStream::ReadRow() {
+  if (!assembler_.StartRow(scan_.row_key())) {
+    ++stats_.rows_seen;  // to count its cells, too, they would have to be read
+    return false;
+  }
   const uint64_t cells_seen_before = assembler_.cells_seen();
-  const bool found = assembler_.StartRow(scan_.row_key()) && assembler_.Read(scan_.row());
+  const bool found = assembler_.Read(scan_.row());
   if (assembler_.cells_seen() > cells_seen_before) ++stats_.rows_seen;
   if (!found) return false;
   scan_.CountRow();

@@ -12,7 +12,11 @@ using internal::TraceHeader;
 
 class TraceCommandTest : public CommandTest {
  protected:
-  // Two blocks of one operation each on the table "orders".
+  static constexpr char kCutOff[] =
+      "stele: the recording did not end normally, or still runs: the trace has its complete blocks "
+      "only\n";
+
+  // Two blocks of one operation each on the table "orders", without a summary.
   static std::string SmallTrace() {
     const TraceHeader header = internal::FixedTraceHeader();
     std::string file = internal::EncodeTraceHeader(header);
@@ -72,8 +76,28 @@ TEST_F(TraceCommandTest, ShowsAndConverts) {
     const std::string path = Path(name);
     result = RunPlain({"trace", "cat", trace, "-o", path});
     EXPECT_EQ(result.exit_status, 0) << result.err;
-    EXPECT_EQ(result.out + result.err, "");
-    EXPECT_EQ(RunPlain({"trace", "cat", path}).out, lines) << name;
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(result.err, kCutOff);
+    result = RunPlain({"trace", "cat", path});
+    EXPECT_EQ(result.out, lines) << name;
+    EXPECT_EQ(result.err, path.ends_with(".trace") ? kCutOff : "") << "JSON lines have no end";
+  }
+}
+
+TEST_F(TraceCommandTest, ARecordingThatDidNotEndIsNoted) {
+  const TraceHeader header = internal::FixedTraceHeader();
+  std::string whole = SmallTrace();
+  internal::AppendSummary(header, {.operations = 2, .recorded = 2}, &whole);
+  for (const char* function : {"info", "cat"}) {
+    // The second file has no complete block.
+    for (const size_t bytes : {SmallTrace().size(), internal::kTraceHeaderBytes + 20}) {
+      const std::string cut = WriteFile("cut.trace", whole.substr(0, bytes));
+      const CommandResult result = RunPlain({"trace", function, cut});
+      EXPECT_EQ(result.exit_status, 0) << function << bytes;
+      EXPECT_EQ(result.err, kCutOff) << function << bytes;
+    }
+    const std::string ended = WriteFile("ended.trace", whole);
+    EXPECT_EQ(RunPlain({"trace", function, ended}).err, "") << function;
   }
 }
 
@@ -84,7 +108,8 @@ TEST_F(TraceCommandTest, DamageIsNotedAndWrongWordsAreErrors) {
   for (const char* function : {"info", "cat"}) {
     const CommandResult result = RunPlain({"trace", function, bad});
     EXPECT_EQ(result.exit_status, 3);
-    EXPECT_EQ(result.err, "stele: left out 1 wrong line or damaged block of the trace\n");
+    EXPECT_EQ(result.err, std::string(kCutOff) +
+                              "stele: left out 1 wrong line or damaged block of the trace\n");
   }
   const std::string lines = WriteFile("bad.jsonl", "{}\n");
   ExpectError({"trace", "cat", lines}, 1, "bad.jsonl:1: the line has no \"t\"");

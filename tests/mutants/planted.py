@@ -253,6 +253,7 @@ plant(
 plant(
     "read", ["unit_read"], "src/read/row_stream.cc",
     ("a read returns one row above the limit", "stats_.rows_returned >= static_cast<uint64_t>(options_.limit)", "stats_.rows_returned > static_cast<uint64_t>(options_.limit)"),
+    ("a row that is rejected by its key is not counted", "    ++stats_.rows_seen;  // to", "    // to"),
     ("a row without passed cells ends the read", "    if (!assembler_.status().ok()) return Fail(assembler_.status());\n    progress_", "    return Fail(assembler_.status());\n    progress_"),
 )
 plant(

@@ -36,6 +36,14 @@ void NoteSkipped(Session& session, uint64_t skipped) {
   session.SkippedSome();
 }
 
+// A recording that was killed loses what was not in a complete block.
+void NoteCutOff(Session& session, bool is_complete) {
+  if (is_complete) return;
+  session.Note(
+      "stele: the recording did not end normally, or still runs: the trace has its complete blocks "
+      "only\n");
+}
+
 absl::StatusOr<lab::TraceForm> FormOf(const std::string& output) {
   constexpr std::pair<std::string_view, lab::TraceForm> kEndings[] = {
       {".trace", lab::TraceForm::kBinary},
@@ -49,13 +57,14 @@ absl::StatusOr<lab::TraceForm> FormOf(const std::string& output) {
 
 absl::Status PrintTrace(Session& session, const std::string& path, bool skips_bad) {
   STELE_ASSIGN_OR_RETURN(const lab::TraceForm form, FormOf(session.options().output));
-  STELE_ASSIGN_OR_RETURN(const uint64_t skipped, lab::ConvertTrace(
-                                                     path, form,
-                                                     [&](std::string_view part) {
-                                                       session.Print(part);
-                                                       return absl::OkStatus();
-                                                     },
-                                                     skips_bad));
+  bool is_complete = true;
+  const auto print = [&](std::string_view part) {
+    session.Print(part);
+    return absl::OkStatus();
+  };
+  STELE_ASSIGN_OR_RETURN(const uint64_t skipped,
+                         lab::ConvertTrace(path, form, print, skips_bad, &is_complete));
+  NoteCutOff(session, is_complete);
   NoteSkipped(session, skipped);
   return absl::OkStatus();
 }
@@ -121,6 +130,7 @@ absl::Status RunTrace(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const lab::TraceInfo info,
                          lab::TraceInfo::Read(path, flags.has("skip-bad")));
   session.Print(as_json ? info.ToJson() : info.ToText());
+  NoteCutOff(session, !info.is_binary || info.is_complete);
   NoteSkipped(session, info.skipped);
   return absl::OkStatus();
 }

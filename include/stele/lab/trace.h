@@ -1,5 +1,5 @@
-// stele/lab/trace.h: inspects traces of operations and converts their forms. Requires the library
-// stele::lab.
+// stele/lab/trace.h: reads and writes traces of operations, inspects them and converts their forms.
+// Requires the library stele::lab.
 //
 // stele/stele.h does not include this header. `stele trace` has the same functions. A trace is in
 // JSON lines or in the binary form, and may be compressed with gzip or zstd. Readers recognize the
@@ -7,12 +7,14 @@
 // Errors:    InvalidArgument for a wrong record, unless `skips_bad`, for a damaged header, and for
 //            more than 10,000 tables; Unimplemented for a newer version of the format; errors of
 //            the file system. Damaged blocks of the binary form are always skipped and counted.
-// Threads:   one thread per call; a TraceInfo is thread-compatible.
+// Threads:   one thread per call; the types are thread-compatible.
 // Memory:    at most 80 MiB, unless a record has more.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,9 +70,99 @@ enum class TraceForm : uint8_t { kJsonLines, kJsonLinesZstd, kBinary };
 
 // Passes the trace in another form to `write`, part by part, and returns the number of skipped
 // records and blocks. An error of `write` ends it. A record of more than 4 MiB has no binary form.
+// Sets `is_complete`, unless it is null: false if the recording of a binary trace did not end
+// normally, or still runs. Then the trace has all complete blocks, which may be none.
 [[nodiscard]] absl::StatusOr<uint64_t> ConvertTrace(
     const std::string& path, TraceForm form,
-    const std::function<absl::Status(std::string_view)>& write, bool skips_bad = false);
+    const std::function<absl::Status(std::string_view)>& write, bool skips_bad = false,
+    bool* is_complete = nullptr);
+
+enum class TraceOp : uint8_t { kGet, kMget, kScan, kSet, kDel, kRmw, kCas, kDrop };
+
+// One operation of a trace. docs/lab/trace.md describes the members. A number that is not set is
+// unknown. It never has the value of a cell.
+struct TraceRecord {
+  struct Range {
+    std::optional<std::string> start = {}, end = {};  // not set: no bound
+    bool operator==(const Range&) const = default;
+  };
+
+  int64_t micros = 0;  // when the call began, since the epoch
+  TraceOp op = TraceOp::kGet;
+  std::string table = {};
+  std::string row = {};                             // get, set, del, rmw, cas
+  std::vector<std::string> keys = {};               // mget
+  std::optional<std::string> start = {}, end = {};  // of a scan or drop; not set: no bound
+  std::optional<std::vector<Range>> ranges = {};    // of a scan of several ranges, instead of these
+  std::optional<std::string> last = {};             // the row that a scan examined last
+  bool is_reverse = false;
+  std::optional<uint64_t> limit = {};                     // rows
+  std::string filter = {};                                // its text; "": none
+  std::optional<std::vector<std::string>> families = {};  // that the filter passes; not set: all
+  std::optional<uint64_t> rows_seen = {}, rows_returned = {};
+  std::optional<uint64_t> cells_seen = {}, cells_returned = {};
+  std::optional<uint64_t> bytes = {};        // of keys, qualifiers and values: returned or written
+  std::optional<uint64_t> bytes_read = {};   // from files
+  std::optional<uint64_t> cells = {};        // of a write
+  std::vector<std::string> columns = {};     // of a write, each as family:qualifier
+  std::vector<std::string> increments = {};  // columns that an rmw incremented
+  std::optional<uint64_t> batch = {};        // the same for all entries of a WriteBatch
+  std::optional<uint64_t> call = {};         // the same for all entries of a BulkApply
+  std::optional<uint64_t> latency_micros = {};
+  std::string status = {};  // the name of the error code, such as NOT_FOUND; "": success
+  std::string tag = {};
+
+  bool operator==(const TraceRecord&) const = default;
+};
+
+// Reads the operations of a trace in the order of the file, in one pass.
+class TraceReader {
+ public:
+  // `skips_bad`: a wrong record is left out and counted, instead of an error.
+  [[nodiscard]] static absl::StatusOr<TraceReader> Open(const std::string& path,
+                                                        bool skips_bad = false);
+  TraceReader(TraceReader&&) noexcept;
+  TraceReader& operator=(TraceReader&&) noexcept;
+  ~TraceReader();
+
+  // Sets *record to the next operation. Returns false at the end. Must not be called again after an
+  // error or the end.
+  [[nodiscard]] absl::StatusOr<bool> Next(TraceRecord* record);
+  // The trace has 1 in sample() operations. Known after the first Next(); 1 before.
+  uint64_t sample() const;
+  uint64_t skipped() const;  // wrong records, or damaged blocks, so far
+  // After the end: false if the recording of a binary trace did not end normally, or still runs.
+  bool is_complete() const;
+
+ private:
+  class State;
+  explicit TraceReader(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Writes a trace in any form.
+class TraceWriter {
+ public:
+  // Passes the bytes of the trace to `write`, part by part. An error of `write` is returned by the
+  // call that wrote. `sample`: the trace has 1 in so many operations, at least 1.
+  [[nodiscard]] static absl::StatusOr<TraceWriter> Start(
+      TraceForm form, std::function<absl::Status(std::string_view)> write, uint32_t sample = 1);
+  TraceWriter(TraceWriter&&) noexcept;
+  TraceWriter& operator=(TraceWriter&&) noexcept;
+  ~TraceWriter();  // does not finish the trace
+
+  // Adds an operation. InvalidArgument for one that the form cannot have: texts of a table or
+  // status that are not UTF-8, and in the binary form more than 4 MiB. Then nothing is written, and
+  // others may follow.
+  absl::Status Add(const TraceRecord& record);
+  // Ends the trace. Nothing may be added after it. Without it, the last operations may be missing.
+  absl::Status Finish();
+
+ private:
+  class State;
+  explicit TraceWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace lab
 }  // namespace v0

@@ -66,8 +66,8 @@ class ComparedDesign {
   // Runs the operation. With a null `result` it runs without statistics, to be timed.
   absl::Status Run(const LogicalOperation& operation, const PreparedOperation& prepared,
                    OperationResult* result) const;
-  // Sets result->scanned_rows. Cloud Bigtable reads a row that the filter rejects by its key, and
-  // ReadStats::rows_seen does not count it.
+  // Sets result->scanned_rows. Cloud Bigtable reads every row of the range, and
+  // ReadStats::rows_seen does not count the rows outside the keys that the filter can pass.
   absl::Status CountScannedRows(const PreparedOperation& prepared, OperationResult* result) const;
 
  private:

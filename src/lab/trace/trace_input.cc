@@ -73,6 +73,11 @@ absl::Status CheckRowKeys(const TraceRecord& record) {
 
 }  // namespace
 
+absl::Status CheckTraceRecord(const TraceRecord& record) {
+  STELE_RETURN_IF_ERROR(CheckRowKeys(record));
+  return CheckTexts(record);
+}
+
 absl::StatusOr<std::unique_ptr<TraceInput>> TraceInput::Open(const std::string& path,
                                                              const Options& options) {
   std::unique_ptr<TraceInput> input(new TraceInput(path, options));

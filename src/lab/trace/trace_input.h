@@ -23,6 +23,9 @@
 
 namespace stele::internal::lab {
 
+// InvalidArgument, without a place, for a record that no trace has: see Errors.
+absl::Status CheckTraceRecord(const TraceRecord& record);
+
 class TraceInput {
  public:
   using Options = TraceLines::Options;

@@ -100,6 +100,16 @@ TEST_F(TraceInfoTest, TheSummaryIsKept) {
   std::string file = EncodeTraceHeader(header);
   AppendRecords(header, {GetTraceRecord(1)}, &file);
   // A recording that was cut off stays one.
+  for (const bool ended : {false, true}) {
+    std::string bytes = file;
+    if (ended) AppendSummary(header, {.operations = 1, .recorded = 1}, &bytes);
+    bool is_complete = !ended;
+    const auto write = [](std::string_view) { return absl::OkStatus(); };
+    ASSERT_TRUE(ConvertTrace(directory_.Write("t", bytes), TraceForm::kJsonLines, write, false,
+                             &is_complete)
+                    .ok());
+    EXPECT_EQ(is_complete, ended);
+  }
   const TraceInfo cut_off = Read(*Convert(file, TraceForm::kBinary));
   EXPECT_FALSE(cut_off.is_complete);
   EXPECT_EQ(cut_off.records, 1u);

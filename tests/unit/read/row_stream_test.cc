@@ -101,6 +101,36 @@ TEST(RowStreamTest, RowsWithoutACellToShowAreLeftOut) {
             "");
 }
 
+// The cells of these rows are not read, so a deleted row counts as well.
+TEST(RowStreamTest, RowsThatAFilterRejectsByTheirKeyAreSeen) {
+  HandmadeTable table;
+  table.AddFile("a1 a:q @1 = v\na2 a:q @1 = v\nb1 a:q @1 = v\nb2 a:q @1 = v\nb3 a:q @1 = v\n");
+  table.AddMemtable("b3 DELETE\n");
+  const Filter ones = Filter::RowKeyRegex(".*1");
+  // The second filter needs passes over a row.
+  for (const Filter& filter :
+       {ones, Filter::Chain(ones, Filter::Condition(Filter::ValueRegex("v"), Filter::PassAll(),
+                                                    Filter::BlockAll()))}) {
+    for (const bool reverse : {false, true}) {
+      RowStreamOptions options = table.Options(filter);
+      options.reverse = reverse;
+      const auto stream = table.Open(std::move(options));
+      EXPECT_EQ(Show(stream.get()), reverse ? "b1 a:q@1=v; a1 a:q@1=v" : "a1 a:q@1=v; b1 a:q@1=v");
+      EXPECT_EQ(stream->stats().rows_seen, 5u) << filter;
+      EXPECT_EQ(stream->stats().rows_returned, 2u) << filter;
+      EXPECT_EQ(stream->stats().cells_seen, 2u) << filter;
+    }
+  }
+  RowStreamOptions options = table.Options(ones);
+  options.limit = 1;
+  const auto limited = table.Open(std::move(options));
+  EXPECT_EQ(Show(limited.get()), "a1 a:q@1=v");
+  EXPECT_EQ(limited->stats().rows_seen, 1u) << "what follows the last row is not visited";
+  const auto bounded = table.Open(table.Options(Filter::RowKeyRegex("a[13]")));
+  EXPECT_EQ(Show(bounded.get()), "a1 a:q@1=v");
+  EXPECT_EQ(bounded->stats().rows_seen, 2u) << "keys outside of a1 to a3 are not visited";
+}
+
 TEST(RowStreamTest, AFilterThatDropsWholeRowsGoesOnBehindThem) {
   HandmadeTable table;
   std::string lines;

@@ -1,0 +1,38 @@
+// trace_info/trace_output.h: writes the records of a trace in one of its forms.
+//
+// Errors:    those of `write`; ResourceExhausted if zstd has no memory.
+// Threads:   confined to one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "lab/trace/trace_record.h"
+#include "stele/lab/trace.h"
+#include "trace/trace_format.h"
+
+namespace stele::internal::lab {
+
+using WritePart = std::function<absl::Status(std::string_view)>;
+
+// A trace that is written part by part.
+class TraceOutput {
+ public:
+  virtual ~TraceOutput() = default;
+  // InvalidArgument, without a place, for a record that the form cannot have.
+  virtual absl::Status Add(const TraceRecord& record) = 0;
+  // `counts` is null if the recording was cut off.
+  virtual absl::Status Finish(const TraceCounts* counts) = 0;
+};
+
+absl::StatusOr<std::unique_ptr<TraceOutput>> StartOutput(stele::lab::TraceForm form,
+                                                         uint64_t sample, const WritePart& write);
+// The counts of a trace in JSON lines, which has no summary: every operation that was chosen is in
+// the file.
+TraceCounts CountsOfLines(uint64_t records, uint64_t sample);
+
+}  // namespace stele::internal::lab
