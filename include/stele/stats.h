@@ -125,6 +125,7 @@ struct DatabaseStats {
   // Counters of all other work since the database was opened.
   struct SinceOpen {
     uint64_t commits = 0;
+    uint64_t bytes_logged = 0;  // size of the records written to the commit log
     uint64_t flushes = 0;
     uint64_t bytes_flushed = 0;
     uint64_t row_range_drops = 0;      // DropRowRange calls

@@ -73,6 +73,7 @@ class CommitLog::State {
   uint64_t oldest_segment() const;
   uint64_t OldestSegmentAfter(uint64_t through) const;
   uint64_t bytes() const;
+  uint64_t appended_bytes() const;
   bool poisoned() const { return !Poison().ok(); }
   std::vector<SegmentPart> Parts() const;
 
@@ -85,7 +86,7 @@ class CommitLog::State {
   bool SpareServesBetter() const;
   void NoteSync(const std::vector<LiveSegment>& segments) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t SyncedOffsetOfActive() const;
-  void Publish(uint64_t first_sequence, bool name_synced);
+  void Publish(uint64_t first_sequence, uint64_t record_bytes, bool name_synced);
   size_t ReleasableCount(uint64_t through) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status SyncSegments(const std::vector<LiveSegment>& segments) ABSL_LOCKS_EXCLUDED(mutex_);
   void MarkSynced(const LiveSegment& segment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -103,6 +104,7 @@ class CommitLog::State {
   uint64_t synced_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t last_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t released_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t appended_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Status poison_ ABSL_GUARDED_BY(mutex_);  // the error of the first failed sync
   bool sync_running_ ABSL_GUARDED_BY(mutex_) = false;
   int small_syncs_ ABSL_GUARDED_BY(mutex_) = 0;  // in a row
@@ -142,7 +144,7 @@ absl::Status CommitLog::State::Start(const LogTail& tail) {
   STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(0));
   writer_.Begin(active_, options_.database_id, writer_.end().position);
   STELE_RETURN_IF_ERROR(writer_.Write({}, RecordType::kPayload, {}));
-  Publish(0, true);
+  Publish(0, 0, true);
   return Sync();
 }
 
@@ -194,7 +196,7 @@ absl::Status CommitLog::State::BeginNextSegment(uint64_t record_bytes) {
 }
 
 // Makes written records visible to Sync and other threads.
-void CommitLog::State::Publish(uint64_t first_sequence, bool name_synced) {
+void CommitLog::State::Publish(uint64_t first_sequence, uint64_t record_bytes, bool name_synced) {
   const LogEnd& end = writer_.end();
   MutexLock lock(mutex_);
   if (segments_.empty() || segments_.back().number != end.position.segment_number) {
@@ -204,6 +206,7 @@ void CommitLog::State::Publish(uint64_t first_sequence, bool name_synced) {
   segments_.back().end_offset = end.position.offset;
   segments_.back().last_sequence = end.sequence;
   last_sequence_ = end.sequence;
+  appended_bytes_ += record_bytes;
 }
 
 absl::Status CommitLog::State::Append(std::span<const LogRecord> records, RecordType type) {
@@ -244,7 +247,7 @@ absl::Status CommitLog::State::TryAppend(std::span<const LogRecord> records, Rec
     const bool begun = writer_.IsBegun();
     status = writer_.Write(records, type, {.offset = SyncedOffsetOfActive(), .manifest = manifest});
     if (status.ok()) {
-      Publish(records.front().sequence, active_.synced);
+      Publish(records.front().sequence, record_bytes, active_.synced);
       return status;
     }
     *written = true;
@@ -267,7 +270,7 @@ absl::Status CommitLog::State::SealEnd() {
     status = options_.file_system->SyncDirectory(options_.directory);
   STELE_RETURN_IF_ERROR(status);
   active_.synced = true;
-  Publish(0, true);
+  Publish(0, 0, true);
   return absl::OkStatus();
 }
 
@@ -400,6 +403,11 @@ uint64_t CommitLog::State::bytes() const {
   return bytes;
 }
 
+uint64_t CommitLog::State::appended_bytes() const {
+  MutexLock lock(mutex_);
+  return appended_bytes_;
+}
+
 std::vector<CommitLog::SegmentPart> CommitLog::State::Parts() const {
   MutexLock lock(mutex_);
   std::vector<SegmentPart> parts;
@@ -437,6 +445,7 @@ uint64_t CommitLog::OldestSegmentAfter(uint64_t through) const {
   return state_->OldestSegmentAfter(through);
 }
 uint64_t CommitLog::bytes() const { return state_->bytes(); }
+uint64_t CommitLog::appended_bytes() const { return state_->appended_bytes(); }
 bool CommitLog::space_is_scarce() const { return state_->space_is_scarce(); }
 bool CommitLog::poisoned() const { return state_->poisoned(); }
 std::vector<CommitLog::SegmentPart> CommitLog::Parts() const { return state_->Parts(); }

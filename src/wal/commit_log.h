@@ -22,8 +22,8 @@
 //            fails, the log is poisoned. An error of Sync is final: the caller must stop
 //            acknowledging writes (engine rule 20). poisoned() stays true, and later calls return
 //            the first error.
-// Threads:   Append from one thread at a time. Sync, PrepareSpare, Release, bytes() and the
-//            sequences from any thread, concurrently with Append.
+// Threads:   Append from one thread at a time. Sync, PrepareSpare, Release, bytes(),
+//            appended_bytes() and the sequences from any thread, concurrently with Append.
 #pragma once
 
 #include <cstdint>
@@ -109,6 +109,9 @@ class CommitLog {
   // The size of the log with records that are not released, for deciding when to flush the oldest
   // memtable.
   uint64_t bytes() const;
+  // The bytes of all records that Append wrote since Start, also of released ones. The headers of
+  // segments are not in it.
+  uint64_t appended_bytes() const;
   // The last result of options.space_is_scarce.
   bool space_is_scarce() const;
   bool poisoned() const;

@@ -3,6 +3,8 @@
 #ifdef STELE_HAS_LAB
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "cli/command_fixture.h"
 #include "stele/stele.h"
@@ -20,6 +22,15 @@ class ArchiveTest : public CommandTest {
     return {"archive", "t", "--before", kBefore, "--to", archive()};
   }
   CommandResult Archive() const { return Run(Words()); }
+  std::vector<std::string> WithState() const {
+    std::vector<std::string> words = Words();
+    words.insert(words.end(), {"--resume", Path("state")});
+    return words;
+  }
+  std::string StateText() const {
+    std::ifstream file(Path("state"), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
 
   // 40 rows with cells of the days 1 to 19, in two families, and counters of two days.
   void Fill() const {
@@ -87,6 +98,32 @@ class ArchiveTest : public CommandTest {
     std::sort(kept.begin(), kept.end());
     kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
     EXPECT_EQ(kept, before.older);
+  }
+
+  // Kills the command at each open of a file with this ending, and then runs it to its end.
+  void ExpectEachInterruptedRunContinues(const std::string& suffix,
+                                         const std::vector<std::string>& words) const {
+    std::vector<std::string> begun = {"--db", database()};
+    begun.insert(begun.end(), words.begin(), words.end());
+    bool has_ended = false;
+    int count = 1;
+    for (; !has_ended; ++count) {
+      std::filesystem::remove_all(database());
+      std::filesystem::remove_all(archive());
+      std::filesystem::remove(Path("state"));
+      Fill();
+      const Cells before = CellsOf(database());
+      {
+        const auto run = StartAndStopAtOpen(suffix, count, begun);
+        has_ended = !run->AwaitStop();
+        run->Kill();
+      }
+      ExpectNothingIsLost(before);
+      EXPECT_EQ(Run(words).exit_status, 0) << suffix << " " << count;
+      EXPECT_EQ(CellsOf(database()).All(), before.newer) << suffix << " " << count;
+      EXPECT_EQ(CellsOf(archive()).All(), before.older) << suffix << " " << count;
+    }
+    EXPECT_GT(count, 2) << "no run was interrupted";
   }
 };
 
@@ -180,9 +217,85 @@ TEST_F(ArchiveTest, AnotherValueInTheArchiveDeletesNothing) {
   EXPECT_EQ(CellsOf(database()).All(), before.All());
 }
 
-TEST_F(ArchiveTest, ThereIsNoStateFile) {
-  ExpectError({"archive", "t", "--before", "2015-01-01", "--to", Path("old"), "--resume", "f"}, 2,
-              "The same command continues");
+TEST_F(ArchiveTest, AStateFileNamesItsJob) {
+  Fill();
+  const Cells before = CellsOf(database());
+  std::vector<std::string> words = {"--db", database()};
+  for (const std::string& word : WithState()) words.push_back(word);
+  // The state file is written before the archive is made.
+  for (int renames = 1; !std::filesystem::exists(Path("state")); ++renames) {
+    const auto run = StartAndStop(renames, words);
+    ASSERT_TRUE(run->AwaitStop()) << "no state was written";
+    run->Kill();
+  }
+  const auto refused = [&](const std::vector<std::string>& other, const std::string& message) {
+    std::vector<std::string> changed = other;
+    changed.insert(changed.end(), {"--resume", Path("state")});
+    ExpectError(changed, 1, message);
+    changed.push_back("--dry-run");
+    ExpectError(changed, 1, message);
+  };
+  refused({"archive", "t", "--before", "1970-01-12", "--to", archive()},
+          "its time of --before, in microseconds, is \"864000000000\", not \"950400000000\"");
+  refused({"archive", "t", "--before", kBefore, "--to", Path("other")}, "its archive is \"");
+  refused({"archive", "other", "--before", kBefore, "--to", archive()},
+          "its table is \"t\", not \"other\"");
+  refused({"archive", "t", "--before", kBefore, "--to", archive(), "prefix=row7"},
+          "its first row is \"\", not \"[row7\"; its last row is \"\", not \"row8)\"");
+  EXPECT_FALSE(std::filesystem::exists(archive()));
+  EXPECT_FALSE(std::filesystem::exists(Path("other")));
+  EXPECT_EQ(CellsOf(database()).All(), before.All());
+  EXPECT_EQ(Run(WithState()).exit_status, 0);
+  EXPECT_EQ(CellsOf(archive()).All(), before.older);
+  EXPECT_FALSE(std::filesystem::exists(Path("state")));
+  EXPECT_FALSE(std::filesystem::exists(Path("state.lock")));
+}
+
+TEST_F(ArchiveTest, OtherFilesAreNotReplacedByAState) {
+  Fill();
+  const Cells before = CellsOf(database());
+  for (const char* const text : {"", "{}", "[]", "notes", "{\"what\":\"marks of stele copy, 1\"}",
+                                 "{\"what\":\"state of stele archive, 1\"}"}) {
+    std::vector<std::string> words = Words();
+    words.insert(words.end(), {"--resume", WriteFile("notes", text)});
+    ExpectError(words, 1, "is not a state file of archive");
+  }
+  std::vector<std::string> words = Words();
+  words.insert(words.end(), {"--resume", ""});
+  ExpectError(words, 2, "--resume must name the state file");
+  words.back() = database() + "/state";
+  ExpectError(words, 1, "inside");
+  EXPECT_EQ(CellsOf(database()).All(), before.All());
+  EXPECT_FALSE(std::filesystem::exists(archive()));
+}
+
+TEST_F(ArchiveTest, AnArchiveThatLostVerifiedCellsDeletesNothing) {
+  bool has_verified = false;
+  for (int renames = 1; !has_verified; ++renames) {
+    std::filesystem::remove_all(database());
+    std::filesystem::remove_all(archive());
+    std::filesystem::remove(Path("state"));
+    Fill();
+    std::vector<std::string> words = {"--db", database()};
+    for (const std::string& word : WithState()) words.push_back(word);
+    const auto run = StartAndStop(renames, words);
+    ASSERT_TRUE(run->AwaitStop()) << "no state had verified cells";
+    run->Kill();
+    has_verified = StateText().find("\"verified_cells\":") != std::string::npos;
+  }
+  const Cells left = CellsOf(database());
+  const Cells archived = CellsOf(archive());
+  EXPECT_EQ(left.older, archived.older) << "nothing is deleted yet";
+  std::filesystem::rename(archive(), Path("moved"));
+  ExpectError(WithState(), 1, "which has 0 cells now; nothing was deleted");
+  EXPECT_EQ(CellsOf(database()).All(), left.All());
+  std::filesystem::remove_all(archive());
+  std::filesystem::rename(Path("moved"), archive());
+  const CommandResult resumed = Run(WithState());
+  EXPECT_EQ(resumed.exit_status, 0) << resumed.err;
+  EXPECT_NE(resumed.err.find("t: continuing; an earlier run verified "), std::string::npos);
+  EXPECT_EQ(CellsOf(database()).All(), left.newer);
+  EXPECT_EQ(CellsOf(archive()).All(), left.older);
 }
 
 TEST_F(ArchiveTest, RejectsWhatCannotWork) {
@@ -207,29 +320,14 @@ TEST_F(ArchiveTest, RejectsWhatCannotWork) {
 
 // At every moment, each cell is in one of the databases, and the command continues.
 TEST_F(ArchiveTest, AnInterruptedRunContinues) {
-  int interrupted = 0;
-  for (const char* const suffix : {".log", ".sst"}) {
-    bool has_ended = false;
-    for (int count = 1; !has_ended; ++count) {
-      std::filesystem::remove_all(database());
-      std::filesystem::remove_all(archive());
-      Fill();
-      const Cells before = CellsOf(database());
-      std::vector<std::string> words = Words();
-      words.insert(words.begin(), {"--db", database()});
-      {
-        const auto run = StartAndStopAtOpen(suffix, count, words);
-        has_ended = !run->AwaitStop();
-        run->Kill();
-      }
-      if (!has_ended) ++interrupted;
-      ExpectNothingIsLost(before);
-      EXPECT_EQ(Archive().exit_status, 0) << suffix << " " << count;
-      EXPECT_EQ(CellsOf(database()).All(), before.newer) << suffix << " " << count;
-      EXPECT_EQ(CellsOf(archive()).All(), before.older) << suffix << " " << count;
-    }
-  }
-  EXPECT_GT(interrupted, 3);
+  ExpectEachInterruptedRunContinues(".log", Words());
+  ExpectEachInterruptedRunContinues(".sst", Words());
+}
+
+TEST_F(ArchiveTest, AnInterruptedRunWithAStateFileContinues) {
+  ExpectEachInterruptedRunContinues(".log", WithState());
+  ExpectEachInterruptedRunContinues("state.new", WithState());
+  EXPECT_FALSE(std::filesystem::exists(Path("state")));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "archive_cells.h"
+#include "archive_state.h"
 #include "arguments.h"
 #include "base/status.h"
 #include "command.h"
@@ -34,6 +35,7 @@ struct ArchiveRequest {
   std::string table;
   std::string directory;
   OldCells old;
+  std::string state_path;  // "": no state file
   bool is_dry_run = false;
   bool as_json = false;
 };
@@ -42,6 +44,8 @@ absl::StatusOr<ArchiveRequest> ParseArchiveRequest(const Flags& flags) {
   const std::vector<std::string>& words = flags.words();
   if (words.empty() || !flags.has("before") || flags.Get("to", "").empty())
     return WrongUsage("archive");
+  if (flags.has("resume") && flags.Get("resume", "").empty())
+    return UsageError("--resume must name the state file");
   const std::string before = *flags.Find("before");
   const std::optional<int64_t> micros = internal::lab::ParseTime(before);
   if (!micros.has_value() || *micros == 0) {
@@ -51,6 +55,7 @@ absl::StatusOr<ArchiveRequest> ParseArchiveRequest(const Flags& flags) {
   ArchiveRequest request{.table = words[0],
                          .directory = *flags.Find("to"),
                          .old = {.before = Timestamp::FromMicros(*micros)},
+                         .state_path = flags.Get("resume", ""),
                          .is_dry_run = flags.has("dry-run")};
   STELE_ASSIGN_OR_RETURN(const KeyValues values,
                          ParseKeyValues(std::span(words).subspan(1), {"prefix", "start", "end"}));
@@ -58,7 +63,9 @@ absl::StatusOr<ArchiveRequest> ParseArchiveRequest(const Flags& flags) {
   return request;
 }
 
-absl::Status CheckDirectories(const std::string& database, const std::string& archive) {
+absl::Status CheckDirectories(const Session& session, const ArchiveRequest& request) {
+  const std::string& database = session.options().database;
+  const std::string& archive = request.directory;
   for (const std::string& location : {database, archive}) {
     if (IsRemote(location) || location == "mem:") {
       return UsageError(
@@ -68,7 +75,10 @@ absl::Status CheckDirectories(const std::string& database, const std::string& ar
     }
   }
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({archive}, {database}));
-  return internal::CheckOutputsAreNotInputs({database}, {archive});
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({database}, {archive}));
+  const std::string& output = session.options().output;
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({output}, {archive}));
+  return internal::CheckOutputsAreNotInputs({request.state_path}, {database, archive, output});
 }
 
 // The archive keeps all cells, so it has no GC rules.
@@ -120,18 +130,40 @@ absl::StatusOr<Table> OpenArchiveTable(Database& archive, const std::string& nam
   return table;
 }
 
-// Returns how many cells were copied. Afterwards the archive has all old cells, on disk.
-absl::StatusOr<uint64_t> FillArchive(Session& session, const ArchiveRequest& request,
-                                     const Table& table) {
+// Returns an error if the archive lost cells since an earlier run verified them.
+absl::Status CheckVerified(const ArchiveState& state, const ArchiveRequest& request,
+                           const Table& archive_table) {
+  const uint64_t verified = state.verified_cells().value_or(0);
+  if (verified == 0) return absl::OkStatus();
+  STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, CountOldCells(archive_table, request.old));
+  if (counts.cells >= verified) return absl::OkStatus();
+  return internal::FailedPrecondition(
+      "an earlier run verified {} in the archive {}, which has {} now; nothing was deleted. Put "
+      "the archive back, or remove {} to archive without those that are lost",
+      Counted(verified, "cell", "cells"), request.directory, Counted(counts.cells, "cell", "cells"),
+      request.state_path);
+}
+
+struct FilledArchive {
+  uint64_t copied = 0;
+  uint64_t verified = 0;
+};
+
+// Returns how many cells were copied and verified. Afterwards the archive has all old cells, on
+// disk.
+absl::StatusOr<FilledArchive> FillArchive(Session& session, const ArchiveRequest& request,
+                                          const ArchiveState& state, const Table& table) {
   STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
   STELE_ASSIGN_OR_RETURN(Database archive, session.OpenUnlocked(request.directory, {}));
   STELE_ASSIGN_OR_RETURN(Table archive_table, OpenArchiveTable(archive, request.table, schema));
-  STELE_ASSIGN_OR_RETURN(const uint64_t copied, CopyOldCells(table, archive_table, request.old));
+  STELE_RETURN_IF_ERROR(CheckVerified(state, request, archive_table));
+  FilledArchive filled;
+  STELE_ASSIGN_OR_RETURN(filled.copied, CopyOldCells(table, archive_table, request.old));
   STELE_RETURN_IF_ERROR(archive_table.Flush());
   STELE_RETURN_IF_ERROR(archive.Sync());
-  STELE_RETURN_IF_ERROR(VerifyOldCells(table, archive_table, request.old));
+  STELE_ASSIGN_OR_RETURN(filled.verified, VerifyOldCells(table, archive_table, request.old));
   STELE_RETURN_IF_ERROR(Within("closing the archive", archive.Close()));
-  return copied;
+  return filled;
 }
 
 void PrintCounts(Session& session, const ArchiveRequest& request, const OldCellCounts& counts,
@@ -148,20 +180,39 @@ void PrintCounts(Session& session, const ArchiveRequest& request, const OldCellC
                   request.is_dry_run ? "would move to" : "moved to", request.directory));
 }
 
+// Moves the cells. The state file, if there is one, names the step that was reached.
+absl::Status MoveOldCells(Session& session, const ArchiveRequest& request, Database& database,
+                          Table& table, ArchiveState& state) {
+  STELE_RETURN_IF_ERROR(state.Begin());
+  if (state.verified_cells().has_value())
+    session.Note(fmt::format("stele: {}: continuing; an earlier run verified {} in the archive\n",
+                             EscapedKey(request.table),
+                             Counted(*state.verified_cells(), "cell", "cells")));
+  STELE_ASSIGN_OR_RETURN(const FilledArchive filled, FillArchive(session, request, state, table));
+  STELE_RETURN_IF_ERROR(state.SetVerified(filled.verified));
+  STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, DeleteOldCells(table, request.old));
+  STELE_RETURN_IF_ERROR(database.Sync());
+  PrintCounts(session, request, counts, filled.copied);
+  session.KeepOutput();  // the cells have moved
+  STELE_RETURN_IF_ERROR(Within("the cells have moved, but the state file remains", state.Remove()));
+  return Within("the cells have moved, but their space was not freed",
+                table.Compact(request.old.rows));
+}
+
 }  // namespace
 
 absl::Status RunArchive(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kArchiveFlags));
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
-  if (flags.has("resume"))
-    return UsageError(
-        "archive has no --resume: it needs no state file. The same command continues after an "
-        "interruption");
   STELE_ASSIGN_OR_RETURN(ArchiveRequest request, ParseArchiveRequest(flags));
   request.as_json = as_json;
-  STELE_RETURN_IF_ERROR(CheckDirectories(session.options().database, request.directory));
-  STELE_RETURN_IF_ERROR(
-      internal::CheckOutputsAreNotInputs({session.options().output}, {request.directory}));
+  STELE_RETURN_IF_ERROR(CheckDirectories(session, request));
+  ArchiveState state(request.state_path, {.database = session.options().database,
+                                          .table = request.table,
+                                          .rows = request.old.rows,
+                                          .before = request.old.before,
+                                          .archive = request.directory});
+  STELE_RETURN_IF_ERROR(state.Check());
   const auto access = request.is_dry_run ? Session::Access::kRead : Session::Access::kWrite;
   STELE_ASSIGN_OR_RETURN(Database database, session.Open(access));
   STELE_ASSIGN_OR_RETURN(Table table, database.OpenTable(request.table));
@@ -171,18 +222,10 @@ absl::Status RunArchive(Session& session, const std::vector<std::string>& args) 
   if (request.old.before.micros() % request.old.unit.micros() != 0)
     return UsageError(fmt::format("--before must be a whole millisecond: table {} has no others",
                                   EscapedKey(request.table)));
-  if (request.is_dry_run) {
-    STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, CountOldCells(table, request.old));
-    PrintCounts(session, request, counts, 0);
-    return absl::OkStatus();
-  }
-  STELE_ASSIGN_OR_RETURN(const uint64_t copied, FillArchive(session, request, table));
-  STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, DeleteOldCells(table, request.old));
-  STELE_RETURN_IF_ERROR(database.Sync());
-  PrintCounts(session, request, counts, copied);
-  session.KeepOutput();  // the cells have moved
-  return Within("the cells have moved, but their space was not freed",
-                table.Compact(request.old.rows));
+  if (!request.is_dry_run) return MoveOldCells(session, request, database, table, state);
+  STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, CountOldCells(table, request.old));
+  PrintCounts(session, request, counts, 0);
+  return absl::OkStatus();
 }
 
 #else

@@ -66,10 +66,11 @@ std::string PlaceOf(const CellCursor& cells) {
                      cells.cell().timestamp().micros());
 }
 
-// Calls `missing` with each old cell of the family that the archive lacks.
-absl::Status CompareFamily(const Table& table, const Table& archive, const OldCells& old,
-                           const FamilySchema& family,
-                           const std::function<absl::Status(const CellCursor& cells)>& missing) {
+// Calls `missing` with each old cell of the family that the archive lacks. Returns the number of
+// old cells.
+absl::StatusOr<uint64_t> CompareFamily(
+    const Table& table, const Table& archive, const OldCells& old, const FamilySchema& family,
+    const std::function<absl::Status(const CellCursor& cells)>& missing) {
   CellCursor cells(table, old, family);
   CellCursor archived(archive, old, family);
   Progress progress(fmt::format("comparing family {}", family.name), "cells", 0);
@@ -88,7 +89,8 @@ absl::Status CompareFamily(const Table& table, const Table& archive, const OldCe
           PlaceOf(cells));
     }
   }
-  return cells.status();
+  STELE_RETURN_IF_ERROR(cells.status());
+  return count;
 }
 
 // Collects the changes of rows, and writes them together.
@@ -137,7 +139,7 @@ class ChangeBatch {
 
 absl::Status CopyFamily(const Table& table, const Table& archive, const OldCells& old,
                         const FamilySchema& family, ChangeBatch& batch, uint64_t& copied) {
-  return CompareFamily(table, archive, old, family, [&](const CellCursor& cells) -> absl::Status {
+  const auto copy = [&](const CellCursor& cells) -> absl::Status {
     const CellView& cell = cells.cell();
     const uint64_t bytes = family.name.size() + cell.qualifier().size() + cell.value().size();
     auto mutation_or = batch.ForChange(cells.row_key(), bytes);
@@ -150,7 +152,8 @@ absl::Status CopyFamily(const Table& table, const Table& archive, const OldCells
     }
     ++copied;
     return absl::OkStatus();
-  });
+  };
+  return CompareFamily(table, archive, old, family, copy).status();
 }
 
 // Calls `visit` with each old cell in the order of rows, families and columns, and counts them.
@@ -194,15 +197,20 @@ absl::StatusOr<uint64_t> CopyOldCells(const Table& table, Table& archive, const 
   return copied;
 }
 
-absl::Status VerifyOldCells(const Table& table, const Table& archive, const OldCells& old) {
+absl::StatusOr<uint64_t> VerifyOldCells(const Table& table, const Table& archive,
+                                        const OldCells& old) {
   STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
+  uint64_t verified = 0;
   for (const FamilySchema& family : schema.families()) {
-    STELE_RETURN_IF_ERROR(CompareFamily(table, archive, old, family, [](const CellCursor& cells) {
-      return internal::FailedPrecondition(
-          "{}: the archive does not have this cell; nothing was deleted", PlaceOf(cells));
-    }));
+    STELE_ASSIGN_OR_RETURN(
+        const uint64_t cells,
+        CompareFamily(table, archive, old, family, [](const CellCursor& lacking) {
+          return internal::FailedPrecondition(
+              "{}: the archive does not have this cell; nothing was deleted", PlaceOf(lacking));
+        }));
+    verified += cells;
   }
-  return absl::OkStatus();
+  return verified;
 }
 
 absl::StatusOr<OldCellCounts> CountOldCells(const Table& table, const OldCells& old) {

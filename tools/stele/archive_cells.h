@@ -38,8 +38,10 @@ struct OldCellCounts {
 // of the table.
 absl::StatusOr<uint64_t> CopyOldCells(const Table& table, Table& archive, const OldCells& old);
 
-// Returns an error unless the archive has each old cell with the same value.
-absl::Status VerifyOldCells(const Table& table, const Table& archive, const OldCells& old);
+// Returns an error unless the archive has each old cell with the same value, and otherwise their
+// number.
+absl::StatusOr<uint64_t> VerifyOldCells(const Table& table, const Table& archive,
+                                        const OldCells& old);
 
 absl::StatusOr<OldCellCounts> CountOldCells(const Table& table, const OldCells& old);
 

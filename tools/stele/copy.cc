@@ -1,9 +1,7 @@
 // tools/stele/copy.cc: the verb copy. It copies tables between any two locations that
 // OpenLocation opens.
 #include <chrono>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "arguments.h"
@@ -87,17 +85,6 @@ absl::StatusOr<CopyRequest> ParseCopyRequest(const std::vector<std::string>& arg
     STELE_ASSIGN_OR_RETURN(request.verify, ParseBool("verify", *text));
   }
   return request;
-}
-
-// Returns one spelling for a directory: without a trailing slash.
-std::string Normal(const std::string& location) {
-  if (!IsDirectory(location)) return location;
-  std::error_code error;
-  std::string path =
-      std::filesystem::weakly_canonical(std::filesystem::absolute(location, error), error).string();
-  if (error) return location;
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path;
 }
 
 std::string JobText(const CopyRequest& request) {
@@ -238,8 +225,8 @@ absl::Status PlanAndCopy(Session& session, CopyRun& run, CopyMarks& marks) {
 
 absl::Status RunCopy(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(CopyRequest request, ParseCopyRequest(args));
-  request.source = Normal(request.source);
-  request.destination = Normal(request.destination);
+  request.source = NormalLocation(request.source);
+  request.destination = NormalLocation(request.destination);
   for (const std::string& location : {request.source, request.destination}) {
     if (IsDirectory(location))
       STELE_RETURN_IF_ERROR(

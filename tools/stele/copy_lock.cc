@@ -26,7 +26,8 @@ bool IsStillAt(const std::string& path, int descriptor) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CopyLock>> CopyLock::Take(const std::string& mark_path) {
+absl::StatusOr<std::unique_ptr<CopyLock>> CopyLock::Take(const std::string& mark_path,
+                                                         std::string_view user) {
   const std::string path = mark_path + ".lock";
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -36,14 +37,14 @@ absl::StatusOr<std::unique_ptr<CopyLock>> CopyLock::Take(const std::string& mark
       close(descriptor);
       if (error != EWOULDBLOCK) return internal::ErrnoStatus("lock", path, error);
       return internal::FailedPrecondition(
-          "{} is in use by a running copy: wait for its end, or name another file with --resume",
-          mark_path);
+          "{} is in use by a running {}: wait for its end, or name another file with --resume",
+          mark_path, user);
     }
     if (IsStillAt(path, descriptor))
       return std::unique_ptr<CopyLock>(new CopyLock(path, descriptor));
     close(descriptor);
   }
-  return internal::Unavailable("lock {}: other copies begin and end all the time", path);
+  return internal::Unavailable("lock {}: other runs begin and end all the time", path);
 }
 
 CopyLock::~CopyLock() {

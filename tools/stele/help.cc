@@ -13,15 +13,18 @@ constexpr Command kCommands[] = {
      "  TIMESTAMP is in microseconds; default: 0.\n",
      RunAddToCell},
     {"archive", "Move old cells to another database",
-     "archive TABLE --before TIME --to DIRECTORY [--dry-run] [prefix=PREFIX | start=ROW "
-     "end=ROW]\n\n"
+     "archive TABLE --before TIME --to DIRECTORY [--dry-run] [--resume FILE] [prefix=PREFIX "
+     "| start=ROW end=ROW]\n\n"
      "  Copies the cells with a timestamp before TIME to the table of the same name in the "
      "database\n"
      "  DIRECTORY, which is created if necessary, compares both, and then deletes them\n"
      "  from TABLE.\n"
-     "  After an interruption, the same command continues. It needs no state file.\n\n"
+     "  After an interruption, the same command continues.\n\n"
      "  --before 2015-01-01 or 2015-01-01T06:30:00Z\n"
      "  --dry-run   prints how many rows, cells and bytes would move\n"
+     "  --resume    a state file: a run with other parameters, or with an archive that lost "
+     "cells,\n"
+     "              is then an error. Default: none\n"
      "  --format json   default: text\n\n"
      "  Example: stele --db shop.db archive orders --before 2024-01-01 --to /slow/orders.db\n",
      RunArchive, true},

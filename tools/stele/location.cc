@@ -1,5 +1,8 @@
 #include "location.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "base/status.h"
 #ifdef STELE_HAS_REMOTE
 #include "stele/remote.h"
@@ -8,6 +11,16 @@
 namespace stele::cli {
 
 bool IsRemote(std::string_view location) { return location.starts_with("bigtable://"); }
+
+std::string NormalLocation(const std::string& location) {
+  if (IsRemote(location) || location == "mem:") return location;
+  std::error_code error;
+  std::string path =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(location, error), error).string();
+  if (error) return location;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
 
 absl::Status CheckLocation(std::string_view location) {
   const bool is_path = location.starts_with('/') || location.starts_with("./");

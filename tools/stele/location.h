@@ -1,6 +1,7 @@
 // tools/stele/location.h: opens the database that a location names.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -10,6 +11,9 @@ namespace stele::cli {
 
 // True for "bigtable://...".
 bool IsRemote(std::string_view location);
+// Returns one spelling for a directory: absolute, and without a trailing slash. Other locations
+// stay as they are.
+std::string NormalLocation(const std::string& location);
 // Returns InvalidArgument for a name of a directory that is more likely a mistyped server.
 absl::Status CheckLocation(std::string_view location);
 

@@ -154,7 +154,8 @@ struct CompareReport {
     uint64_t qualifier_bytes = 0;  // with the family's name
     uint64_t value_bytes = 0;
     uint64_t disk_bytes = 0;     // of the SSTables
-    uint64_t written_bytes = 0;  // by bulk load, flushes and compactions; not the log
+    uint64_t logged_bytes = 0;   // that the load wrote to the commit log
+    uint64_t written_bytes = 0;  // by the log, bulk load, flushes and compactions of the load
     double load_seconds = 0;     // measured
 
     uint64_t logical_bytes() const { return key_bytes + qualifier_bytes + value_bytes; }

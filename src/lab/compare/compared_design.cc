@@ -104,8 +104,9 @@ absl::Status ComparedDesign::LoadRecords() {
   figures_.load_seconds = report->seconds;
   const DatabaseStats stats = database_.Stats();
   figures_.disk_bytes = stats.disk.sstable_bytes;
-  figures_.written_bytes = stats.since_open.bytes_loaded + stats.since_open.bytes_flushed +
-                           stats.compaction.bytes_written;
+  figures_.logged_bytes = stats.since_open.bytes_logged;
+  figures_.written_bytes = stats.since_open.bytes_logged + stats.since_open.bytes_loaded +
+                           stats.since_open.bytes_flushed + stats.compaction.bytes_written;
   // Reopens the database to drop the blocks that the load cached. CountRows reads all of them.
   STELE_RETURN_IF_ERROR(database_.Close());
   STELE_RETURN_IF_ERROR(Open({}));

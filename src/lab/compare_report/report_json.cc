@@ -30,6 +30,7 @@ Json ToJson(const CompareReport::TableFigures& figures) {
           {"value_bytes", figures.value_bytes},
           {"logical_bytes", figures.logical_bytes()},
           {"disk_bytes", figures.disk_bytes},
+          {"logged_bytes", figures.logged_bytes},
           {"written_bytes", figures.written_bytes},
           {"load_seconds", figures.load_seconds}};
 }

@@ -103,7 +103,7 @@ void AddTableLines(const CompareReport& report, FigureTable* table) {
                        percent(figures.qualifier_bytes), percent(figures.value_bytes));
   });
   count("disk bytes, compacted", Direction::kLowerIsBetter, &TableFigures::disk_bytes);
-  text("bytes written by the load / logical", [](const DesignFigures& design) {
+  text("write amplification of the load", [](const DesignFigures& design) {
     return TwoDigits(RatioOf(design.data.written_bytes, design.data.logical_bytes()));
   });
   text("load, seconds",

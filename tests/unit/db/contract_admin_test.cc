@@ -343,6 +343,7 @@ TEST(ContractAdminTest, StatsAddUp) {
   EXPECT_EQ(all.disk.sstables, stats.files);
   EXPECT_EQ(all.disk.sstable_bytes, stats.bytes_on_disk);
   EXPECT_EQ(all.since_open.commits, 4u);
+  EXPECT_GT(all.since_open.bytes_logged, 0u);
   EXPECT_GE(all.since_open.flushes, 1u);
   EXPECT_FALSE(all.oldest_snapshot.has_value());
   const Snapshot held = *store.database().GetSnapshot();

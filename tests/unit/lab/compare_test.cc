@@ -112,6 +112,8 @@ TEST_F(CompareDesignsTest, CountsAreExact) {
     EXPECT_EQ(design.data.rows, 40u);
     EXPECT_EQ(design.data.cells, 40u);
     EXPECT_EQ(design.data.logical_bytes(), 40u * (4 + 5 + 5));
+    EXPECT_GT(design.data.logged_bytes, design.data.logical_bytes()) << "not compressed";
+    EXPECT_GE(design.data.written_bytes, design.data.logged_bytes + design.data.disk_bytes);
     ASSERT_EQ(design.queries.size(), 3u);
     const CompareReport::QueryFigures& of_user = design.queries[0];
     EXPECT_GT(of_user.operations, design.queries[1].operations) << "the weights";

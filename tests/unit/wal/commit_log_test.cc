@@ -119,6 +119,19 @@ TEST_F(CommitLogTest, ReleasedSegmentsBecomeSparesWhoeverSyncs) {
   ASSERT_TRUE(log_->PrepareSpare().ok());
 }
 
+TEST_F(CommitLogTest, AppendedBytesAreCountedAlsoAfterARelease) {
+  EXPECT_EQ(log_->appended_bytes(), 0u);
+  ASSERT_TRUE(AppendWal(log_.get(), 1, 30, 600).ok());
+  EXPECT_EQ(log_->appended_bytes(), 30 * RecordBytes(600));
+  ASSERT_TRUE(log_->Sync().ok());
+  ASSERT_TRUE(log_->Release(30).ok());
+  EXPECT_EQ(log_->bytes(), 0u);
+  EXPECT_EQ(AppendWal(log_.get(), 30, 1, 600).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(log_->appended_bytes(), 30 * RecordBytes(600));
+  Open();
+  EXPECT_EQ(log_->appended_bytes(), 0u);
+}
+
 TEST_F(CommitLogTest, SequencesMustAscend) {
   ASSERT_TRUE(AppendWal(log_.get(), 5, 1, 10).ok());
   EXPECT_EQ(AppendWal(log_.get(), 5, 1, 10).code(), absl::StatusCode::kInvalidArgument);

@@ -1,0 +1,145 @@
+#include "archive_state.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/status.h"
+#include "io/file_names.h"
+#include "io/file_system.h"
+#include "io/output_file.h"
+#include "keys/printable.h"
+#include "location.h"
+#include "row_text.h"
+#include "session.h"
+
+namespace stele::cli {
+namespace {
+
+constexpr char kArchiveState[] = "state of stele archive, 1";
+constexpr uint64_t kStateBytesMax = uint64_t{4} << 20;
+constexpr size_t kShownStateBytesMax = 400;  // of a value in a message
+
+// A parameter of a job: its member in the file, its name in a message, and its value.
+struct JobField {
+  const char* member;
+  const char* name;
+  std::string value;
+};
+
+// The whole row key, since RowRange::ToString cuts long ones. "": no bound.
+std::string StartText(const RowRange& rows) {
+  if (rows.start_bound() == RangeBound::kUnbounded) return "";
+  return (rows.start_bound() == RangeBound::kOpen ? "(" : "[") +
+         internal::EscapedBytes(rows.start());
+}
+std::string EndText(const RowRange& rows) {
+  if (rows.end_bound() == RangeBound::kUnbounded) return "";
+  return internal::EscapedBytes(rows.end()) + (rows.end_bound() == RangeBound::kOpen ? ")" : "]");
+}
+
+std::array<JobField, 6> FieldsOf(const ArchiveJob& job) {
+  return {{{"database", "database", internal::EscapedBytes(NormalLocation(job.database))},
+           {"table", "table", internal::EscapedBytes(job.table)},
+           {"start", "first row", StartText(job.rows)},
+           {"end", "last row", EndText(job.rows)},
+           {"before_micros", "time of --before, in microseconds,",
+            fmt::format("{}", job.before.micros())},
+           {"archive", "archive", internal::EscapedBytes(NormalLocation(job.archive))}}};
+}
+
+absl::StatusOr<std::string> ReadStateFile(const std::string& path) {
+  STELE_ASSIGN_OR_RETURN(const auto file,
+                         internal::PosixFileSystem()->Open(path, internal::OpenMode::kRead));
+  STELE_ASSIGN_OR_RETURN(const uint64_t bytes, file->Size());
+  if (bytes > kStateBytesMax)
+    return internal::FailedPrecondition("{} has {} bytes and is not a state file of archive", path,
+                                        bytes);
+  std::string text(bytes, '\0');
+  STELE_ASSIGN_OR_RETURN(const size_t read, file->Read(0, text.size(), text.data()));
+  text.resize(read);
+  return text;
+}
+
+absl::Status NotAStateFile(const std::string& path) {
+  return internal::FailedPrecondition(
+      "{} exists and is not a state file of archive: name another file with --resume", path);
+}
+
+// Returns an error that names each parameter in which the file has another job.
+absl::Status CheckJob(const std::string& path, const Json& json, const ArchiveJob& job) {
+  std::string differences;
+  for (const JobField& field : FieldsOf(job)) {
+    const auto found = json.find(field.member);
+    if (found == json.end() || !found->is_string()) return NotAStateFile(path);
+    const auto& value = found->get_ref<const std::string&>();
+    if (value == field.value) continue;
+    differences += fmt::format("{}its {} is \"{}\", not \"{}\"", differences.empty() ? "" : "; ",
+                               field.name, internal::Printable(value, kShownStateBytesMax),
+                               internal::Printable(field.value, kShownStateBytesMax));
+  }
+  if (differences.empty()) return absl::OkStatus();
+  return internal::FailedPrecondition(
+      "{} is the state of another archive run: {}. Repeat that run, name another file with "
+      "--resume, or remove the file",
+      path, differences);
+}
+
+}  // namespace
+
+absl::Status ArchiveState::Check() {
+  has_file_ = false;
+  verified_cells_.reset();
+  if (path_.empty()) return absl::OkStatus();
+  const auto text = ReadStateFile(path_);
+  if (text.status().code() == absl::StatusCode::kNotFound) return absl::OkStatus();
+  STELE_RETURN_IF_ERROR(text.status());
+  const Json json = Json::parse(*text, nullptr, false);
+  if (!json.is_object()) return NotAStateFile(path_);
+  const auto what = json.find("what");
+  if (what == json.end() || !what->is_string() ||
+      what->get_ref<const std::string&>() != kArchiveState)
+    return NotAStateFile(path_);
+  STELE_RETURN_IF_ERROR(CheckJob(path_, json, job_));
+  if (const auto verified = json.find("verified_cells"); verified != json.end()) {
+    if (!verified->is_number_unsigned()) return NotAStateFile(path_);
+    verified_cells_ = verified->get<uint64_t>();
+  }
+  has_file_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status ArchiveState::Begin() {
+  if (path_.empty()) return absl::OkStatus();
+  STELE_ASSIGN_OR_RETURN(run_, CopyLock::Take(path_, "archive run"));
+  STELE_RETURN_IF_ERROR(Check());
+  return has_file_ ? absl::OkStatus() : Write();
+}
+
+absl::Status ArchiveState::SetVerified(uint64_t cells) {
+  // An earlier run may have deleted a part of the cells that it verified.
+  verified_cells_ = std::max(cells, verified_cells_.value_or(0));
+  return Write();
+}
+
+absl::Status ArchiveState::Remove() {
+  if (path_.empty()) return absl::OkStatus();
+  internal::FileSystem* const files = internal::PosixFileSystem();
+  const absl::Status removed = files->Remove(path_);
+  if (!removed.ok())
+    return removed.code() == absl::StatusCode::kNotFound ? absl::OkStatus() : removed;
+  return files->SyncDirectory(internal::ParentDirectory(path_));
+}
+
+absl::Status ArchiveState::Write() const {
+  if (path_.empty()) return absl::OkStatus();
+  Json json;
+  json["what"] = kArchiveState;
+  for (const JobField& field : FieldsOf(job_)) json[field.member] = field.value;
+  if (verified_cells_.has_value()) json["verified_cells"] = *verified_cells_;
+  return Within("writing the state file",
+                internal::ReplaceFileDurably(
+                    internal::PosixFileSystem(), path_,
+                    json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
+}
+
+}  // namespace stele::cli

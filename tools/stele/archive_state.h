@@ -1,0 +1,58 @@
+// tools/stele/archive_state.h: the state file of `stele archive --resume FILE`. It names the job
+// and what was verified, so that another job does not continue in its place.
+//
+// Format:    JSON. The file is replaced durably and atomically.
+// Contract:  The file never replaces a check: each run compares the cells again before it deletes
+//            them. It refuses runs with other parameters, and an archive that lost cells.
+// Errors:    FailedPrecondition if the file is not a state file, is of another job, or is in use by
+//            another run; errors of the file system.
+// Threads:   Confined to one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "copy_lock.h"
+#include "stele/stele.h"
+
+namespace stele::cli {
+
+struct ArchiveJob {
+  std::string database;
+  std::string table;
+  RowRange rows;
+  Timestamp before;
+  std::string archive;
+};
+
+class ArchiveState {
+ public:
+  // With an empty `path`, nothing is read or stored.
+  ArchiveState(std::string path, ArchiveJob job) : path_(std::move(path)), job_(std::move(job)) {}
+
+  // Reads the state of an earlier run, if the file exists, and writes nothing.
+  absl::Status Check();
+  // Locks the file for the lifetime of this object, reads it, and writes it if it does not exist.
+  absl::Status Begin();
+  // How many cells an earlier run verified in the archive. Not set: there was none.
+  const std::optional<uint64_t>& verified_cells() const { return verified_cells_; }
+  // Records that the archive has these cells on disk, and that they were compared.
+  absl::Status SetVerified(uint64_t cells);
+  // Removes the file when the job is complete.
+  absl::Status Remove();
+
+ private:
+  absl::Status Write() const;
+
+  const std::string path_;
+  const ArchiveJob job_;
+  std::unique_ptr<CopyLock> run_;
+  bool has_file_ = false;
+  std::optional<uint64_t> verified_cells_;
+};
+
+}  // namespace stele::cli
