@@ -10,6 +10,7 @@
 #include <future>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -18,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "lab/compare_report/figure_table.h"
 #include "stele/stele.h"
 #include "unit/lab/export_fixture.h"
 
@@ -96,6 +98,26 @@ class CompareDesignsTest : public testing::Test {
   TemporaryDirectory directory_;
   CompareOptions options_;
 };
+
+TEST(FigureTableTest, AStarNeedsRoundsThatDoNotOverlap) {
+  FigureTable table({"one", "other"});
+  const auto best = [&](const CompareReport::Measured& one, const CompareReport::Measured& other) {
+    table.AddMeasured("p50", "p50", FigureTable::Direction::kLowerIsBetter, {one, other},
+                      [](double number) { return fmt::format("{}", number); });
+    return table.lines().back().best;
+  };
+  const auto one_round = [](double number) {
+    return CompareReport::Measured{.median = number, .least = number, .largest = number};
+  };
+  EXPECT_EQ(best(one_round(100), one_round(111)), 0u);
+  EXPECT_EQ(best(one_round(100), one_round(109)), std::nullopt);
+  EXPECT_EQ(best({.median = 100, .least = 90, .largest = 110},
+                 {.median = 130, .least = 120, .largest = 140}),
+            0u);
+  EXPECT_EQ(best({.median = 100, .least = 90, .largest = 125},
+                 {.median = 130, .least = 120, .largest = 140}),
+            std::nullopt);
+}
 
 TEST_F(CompareDesignsTest, CountsAreExact) {
   const CompareReport report = Compared();
