@@ -41,7 +41,7 @@ absl::StatusOr<bool> HasArrays(const std::string& path) {
 // The error of reading a data file. The manifest names those of an export.
 absl::Status WithAdvice(const DataFile& file, const absl::Status& status) {
   if (file.item_count < 0 || status.code() != absl::StatusCode::kInvalidArgument) return status;
-  return InvalidArgument("{}: download the export again", status.message());
+  return InvalidArgument("{}: download the export again", ToStd(status.message()));
 }
 
 }  // namespace
