@@ -117,13 +117,14 @@ TEST_F(ImportTest, ADamagedFileOfAnExportIsToBeDownloadedAgain) {
   ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
   const std::string name = fixture.Below("data/part0.json.gz");
   std::string bytes = Gzip(ItemOfAllTypes(1) + "\n");
-  fixture.directory().Write(name, bytes.substr(0, bytes.size() - 3));
+  const std::string truncated = bytes.substr(0, bytes.size() - 3);
+  fixture.directory().Write(name, truncated);
   ExpectError(Options(fixture.path()), "data is truncated: download the export again");
   bytes[bytes.size() - 8] ^= 0x55;  // in the CRC
   fixture.directory().Write(name, bytes);
   ExpectError(Options(fixture.path()), "data check: download the export again");
   // Other files have no manifest, and may not have been downloaded.
-  const std::string path = fixture.directory().Write("items.gz", bytes.substr(0, bytes.size() - 3));
+  const std::string path = fixture.directory().Write("items.gz", truncated);
   const auto report = ImportDynamoDb(database_, Options(path));
   EXPECT_NE(report.status().ToString().find("data is truncated"), std::string::npos);
   EXPECT_EQ(report.status().ToString().find("download"), std::string::npos) << report.status();
