@@ -4,13 +4,12 @@
 #include <array>
 
 #include "base/status.h"
-#include "io/file_names.h"
 #include "io/file_system.h"
-#include "io/output_file.h"
 #include "keys/printable.h"
 #include "location.h"
 #include "row_text.h"
 #include "session.h"
+#include "state_file.h"
 
 namespace stele::cli {
 namespace {
@@ -122,12 +121,7 @@ absl::Status ArchiveState::SetVerified(uint64_t cells) {
 }
 
 absl::Status ArchiveState::Remove() {
-  if (path_.empty()) return absl::OkStatus();
-  internal::FileSystem* const files = internal::PosixFileSystem();
-  const absl::Status removed = files->Remove(path_);
-  if (!removed.ok())
-    return removed.code() == absl::StatusCode::kNotFound ? absl::OkStatus() : removed;
-  return files->SyncDirectory(internal::ParentDirectory(path_));
+  return path_.empty() ? absl::OkStatus() : RemoveStateFile(path_);
 }
 
 absl::Status ArchiveState::Write() const {
@@ -136,10 +130,7 @@ absl::Status ArchiveState::Write() const {
   json["what"] = kArchiveState;
   for (const JobField& field : FieldsOf(job_)) json[field.member] = field.value;
   if (verified_cells_.has_value()) json["verified_cells"] = *verified_cells_;
-  return Within("writing the state file",
-                internal::ReplaceFileDurably(
-                    internal::PosixFileSystem(), path_,
-                    json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
+  return WriteStateFile(path_, json, "writing the state file");
 }
 
 }  // namespace stele::cli

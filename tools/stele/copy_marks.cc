@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "base/status.h"
-#include "io/file_names.h"
 #include "io/file_system.h"
-#include "io/output_file.h"
 #include "row_text.h"
 #include "session.h"
+#include "state_file.h"
 
 namespace stele::cli {
 namespace {
@@ -163,12 +162,7 @@ absl::Status CopyMarks::SetPart(const std::string& source, size_t part_index, Pa
 }
 
 absl::Status CopyMarks::Remove() {
-  if (path_.empty()) return absl::OkStatus();
-  internal::FileSystem* const files = internal::PosixFileSystem();
-  const absl::Status removed = files->Remove(path_);
-  if (!removed.ok())
-    return removed.code() == absl::StatusCode::kNotFound ? absl::OkStatus() : removed;
-  return files->SyncDirectory(internal::ParentDirectory(path_));
+  return path_.empty() ? absl::OkStatus() : RemoveStateFile(path_);
 }
 
 absl::Status CopyMarks::WriteLocked() const {
@@ -181,10 +175,7 @@ absl::Status CopyMarks::WriteLocked() const {
                               {"destination", table.destination},
                               {"parts", std::move(parts)}});
   }
-  return Within("writing the mark of the copy",
-                internal::ReplaceFileDurably(
-                    internal::PosixFileSystem(), path_,
-                    json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
+  return WriteStateFile(path_, json, "writing the mark of the copy");
 }
 
 }  // namespace stele::cli
