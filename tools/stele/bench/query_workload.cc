@@ -40,9 +40,9 @@ std::string RequestText(const ReadRequest& request) {
   return text;
 }
 
-class DesignRead : public QueryRead {
+class DesignQueryRead : public QueryRead {
  public:
-  DesignRead(std::string_view name, std::vector<ReadRequest> requests)
+  DesignQueryRead(std::string_view name, std::vector<ReadRequest> requests)
       : name_(name), requests_(std::move(requests)) {}
 
   absl::Status Run(const Table& table, const ReadOptions& options,
@@ -81,10 +81,10 @@ class DesignRead : public QueryRead {
   const std::vector<ReadRequest> requests_;
 };
 
-class DesignQuery : public QueryWorkload {
+class DesignQueryWorkload : public QueryWorkload {
  public:
-  DesignQuery(const lab::Design& design, std::string table, const std::string& name,
-              std::vector<lab::Design::Record> records)
+  DesignQueryWorkload(const lab::Design& design, std::string table, const std::string& name,
+                      std::vector<lab::Design::Record> records)
       : QueryWorkload(name),
         design_(design),
         table_(std::move(table)),
@@ -94,7 +94,7 @@ class DesignQuery : public QueryWorkload {
   absl::StatusOr<std::unique_ptr<QueryRead>> Prepare(uint64_t record) const override {
     STELE_ASSIGN_OR_RETURN(std::vector<ReadRequest> requests,
                            design_.Read(table_, workload().name, records_[record]));
-    return std::make_unique<DesignRead>(workload().name, std::move(requests));
+    return std::make_unique<DesignQueryRead>(workload().name, std::move(requests));
   }
 
  private:
@@ -165,7 +165,7 @@ absl::StatusOr<QueryWorkloads> LoadQueries(const BenchOptions& options, const st
                            lab::ReadQueryRecords(design, table, name, reading));
     loaded.text += RecordsText(name, records);
     loaded.queries.push_back(
-        std::make_unique<DesignQuery>(design, table, name, std::move(records.records)));
+        std::make_unique<DesignQueryWorkload>(design, table, name, std::move(records.records)));
   }
   return loaded;
 }
