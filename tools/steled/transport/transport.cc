@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -17,6 +17,7 @@
 #include "steled/transport/calls/call_places.h"
 #include "steled/transport/calls/call_threads.h"
 #include "steled/transport/calls/call_times.h"
+#include "steled/transport/calls/exceptions.h"
 #include "steled/transport/calls/overload.h"
 #include "steled/transport/calls/request_memory.h"
 #include "steled/transport/http2/http2_connection.h"
@@ -31,6 +32,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 using ConnectionPtr = ServedCall::ConnectionPtr;
+// A call is passed on as a list of one, since that needs no memory.
+using Calls = std::list<ServedCall>;
 
 constexpr uint64_t kListening = 1;
 constexpr uint64_t kFirstConnection = 2;
@@ -119,10 +122,10 @@ class Http2Transport final : public Transport {
 
   TransportFigures Figures() override {
     TransportFigures figures{.request_bytes = host_.memory().bytes()};
-    for (const ConnectionPtr& connection : Connections()) {
+    VisitConnections([&](uint64_t /*id*/, Http2Connection& connection) {
       ++figures.connections;
-      figures.streams += connection->StreamCount();
-    }
+      figures.streams += connection.StreamCount();
+    });
     const std::lock_guard lock(mutex_);
     figures.accepted = next_connection_ - kFirstConnection;
     figures.paused_calls = paused_.size();
@@ -157,16 +160,16 @@ class Http2Transport final : public Transport {
       const auto is_idle = [this] { return call_count_ == 0; };
       if (!call_ended_.wait_until(lock, end, is_idle)) {
         lock.unlock();
-        for (const ConnectionPtr& connection : Connections()) connection->StopCalls();
+        VisitConnections([](uint64_t /*id*/, Http2Connection& c) { c.StopCalls(); });
         lock.lock();
         call_ended_.wait(lock, is_idle);
         end = SteadyClock::now();
         if (grace > grace.zero()) end += options_.last_words;
       }
     }
-    for (const ConnectionPtr& connection : Connections()) connection->RefuseIncomplete();
-    for (const ConnectionPtr& connection : Connections()) connection->AwaitRead(end);
-    for (const ConnectionPtr& connection : Connections()) connection->Close();
+    VisitConnections([](uint64_t /*id*/, Http2Connection& c) { c.RefuseIncomplete(); });
+    VisitConnections([&](uint64_t /*id*/, Http2Connection& c) { c.AwaitRead(end); });
+    VisitConnections([](uint64_t /*id*/, Http2Connection& c) { c.Close(); });
     is_stopped_ = true;
     poller_.Wake();
     threads_.Wait();
@@ -179,11 +182,10 @@ class Http2Transport final : public Transport {
       const std::lock_guard lock(mutex_);
       accepts_connections_ = false;
     }
-    const std::vector<ConnectionPtr> connections = Connections();
-    for (const ConnectionPtr& connection : connections) connection->AnnounceEnd();
+    VisitConnections([](uint64_t /*id*/, Http2Connection& c) { c.AnnounceEnd(); });
     const SteadyClock::time_point end = SteadyClock::now() + limit;
-    for (const ConnectionPtr& connection : connections) connection->AwaitAnnounced(end);
-    for (const ConnectionPtr& connection : connections) connection->Drain();
+    VisitConnections([&](uint64_t /*id*/, Http2Connection& c) { c.AwaitAnnounced(end); });
+    VisitConnections([](uint64_t /*id*/, Http2Connection& c) { c.Drain(); });
   }
 
   // ---- threads ----
@@ -216,25 +218,39 @@ class Http2Transport final : public Transport {
     std::vector<Http2Connection::StreamPtr> begun;
     const Http2Connection::Ready ready = connection->OnReady(event.is_ending, &begun);
     if (ready == Http2Connection::Ready::kMore) poller_.Repeat(connection->descriptor(), id);
-    std::optional<ServedCall> first;
-    for (Http2Connection::StreamPtr& stream : begun) {
-      ServedCall call(connection, std::move(stream));
-      RefusalCause cause{};
-      if (const absl::Status admitted = Admit(call, &cause); !admitted.ok()) {
-        // Before the client gets the status, and looks at the metrics.
-        host_.OnRefused({call.path(), call.peer(), admitted.code(), cause});
-        call.Finish(admitted);
-      } else if (!first.has_value()) {
-        first.emplace(std::move(call));
-      } else {
+    Calls first;
+    for (const Http2Connection::StreamPtr& stream : begun) {
+      Calls call = Admit(connection, stream);
+      if (first.empty()) {
+        first = std::move(call);
+      } else if (!call.empty()) {
         Defer(std::move(call));
       }
     }
     if (ready == Http2Connection::Ready::kOver) Remove(id);
-    if (first.has_value()) RunCall(&*first);
+    if (!first.empty()) RunCall(std::move(first));
   }
 
-  absl::Status Admit(const ServedCall& call, RefusalCause* cause) {
+  // Returns the call of the stream. If it is refused, its client gets the reason, and the result is
+  // empty.
+  Calls Admit(const ConnectionPtr& connection, const Http2Connection::StreamPtr& stream) {
+    absl::Status admitted;
+    try {
+      Calls call;
+      call.emplace_back(connection, stream);
+      RefusalCause cause{};
+      admitted = TakePlace(call.front(), &cause);
+      if (admitted.ok()) return call;
+      // Before the client gets the status, and looks at the metrics.
+      host_.OnRefused({stream->path, connection->peer(), admitted.code(), cause});
+    } catch (...) {
+      admitted = StatusOfException();
+    }
+    connection->Finish(stream.get(), admitted);
+    return {};
+  }
+
+  absl::Status TakePlace(const ServedCall& call, RefusalCause* cause) {
     const std::lock_guard lock(mutex_);
     if (call.stream()->is_late) {
       *cause = RefusalCause::kShutdown;
@@ -252,50 +268,52 @@ class Http2Transport final : public Transport {
     return RunningCount() == 1;
   }
 
-  void Defer(ServedCall call) {
+  void Defer(Calls call) {
     {
       const std::lock_guard lock(mutex_);
-      waiting_.push_back(std::move(call));
+      waiting_.splice(waiting_.end(), call);
     }
     poller_.Wake();
   }
 
   bool RunWaitingCall() {
-    std::optional<ServedCall> call;
+    Calls call;
     bool are_more = false;
     {
       const std::lock_guard lock(mutex_);
       if (waiting_.empty()) return false;
-      call.emplace(std::move(waiting_.front()));
-      waiting_.pop_front();
+      call.splice(call.end(), waiting_, waiting_.begin());
       are_more = !waiting_.empty();
     }
     if (are_more) poller_.Wake();  // several wakes may have been merged
-    RunCall(&*call);
+    RunCall(std::move(call));
     return true;
   }
 
-  void RunCall(ServedCall* call) {
+  // Nothing here throws, so the call's place is released and it is counted as ended in any case.
+  void RunCall(Calls calls) {
+    ServedCall& call = calls.front();
     threads_.BeginCall(
-        times_.AreShort(call->method(), !times_.Syncs(call->method()) || IsOnlyCall()));
+        times_.AreShort(call.method(), !times_.Syncs(call.method()) || IsOnlyCall()));
     const SteadyClock::time_point begin = SteadyClock::now();
-    const bool is_resumed = call->IsPaused();
+    const bool is_resumed = call.IsPaused();
     if (!is_resumed) {
-      call->SetBegin(begin);
-      if (observer_ != nullptr) observer_->OnBegin(call->path());
+      call.SetBegin(begin);
+      if (observer_ != nullptr) Completes([&] { observer_->OnBegin(call.path()); });
     }
-    const absl::Status status = call->Handle();
-    times_.Add(call->method(), SteadyClock::now() - begin);
+    absl::Status status = call.Handle();
+    times_.Add(call.method(), SteadyClock::now() - begin);
     {
       const std::lock_guard lock(mutex_);
       // Before the client gets the end, and sends the next call.
-      places_.Leave(call->path(), call->connection()->places_taken());
+      places_.Leave(call.path(), call.connection()->places_taken());
     }
-    if (call->IsPaused()) {
-      KeepPaused(std::move(*call));
-      return threads_.EndCall();
+    if (call.IsPaused()) {
+      status = KeepPaused(&calls);
+      if (status.ok()) return threads_.EndCall();
     }
-    TellEnd(*call, call->Finish(status));
+    const absl::StatusCode code = call.Finish(status);
+    if (observer_ != nullptr) Completes([&] { TellEnd(call, code); });
     threads_.EndCall();
     const std::lock_guard lock(mutex_);
     --call_count_;
@@ -304,7 +322,6 @@ class Http2Transport final : public Transport {
   }
 
   void TellEnd(const ServedCall& call, absl::StatusCode code) {
-    if (observer_ == nullptr) return;
     // A call that has sent something counts as run.
     if (call.refusal().has_value() && call.sent_bytes() == 0) {
       return observer_->OnRefused(
@@ -320,25 +337,33 @@ class Http2Transport final : public Transport {
 
   // ---- calls that wait without a thread ----
 
-  void KeepPaused(ServedCall call) {
-    const ConnectionPtr connection = call.connection();
-    const Http2Connection::StreamPtr stream = call.stream();
-    const PauseKind kind = call.pause_kind();
-    {
+  // Moves the call out of `calls`. Without memory for it, it returns the call's error and leaves
+  // the call there.
+  absl::Status KeepPaused(Calls* calls) {
+    const ConnectionPtr connection = calls->front().connection();
+    const Http2Connection::StreamPtr stream = calls->front().stream();
+    const PauseKind kind = calls->front().pause_kind();
+    try {
       const std::lock_guard lock(mutex_);
-      paused_.emplace(stream.get(), Paused{std::move(call), SteadyClock::now()});
+      Paused& paused = paused_[stream.get()];
+      paused.call.swap(*calls);
+      paused.since = SteadyClock::now();
       UpdateRunning();
+    } catch (...) {
+      return StatusOfException();
     }
     connection->Pause(stream.get(), kind);
+    return absl::OkStatus();
   }
 
-  // Does nothing if the call is not paused any more.
+  // Does nothing if the call is not paused any more. Needs no memory, since callbacks of nghttp2
+  // and threads of the services call it.
   void Resume(const Http2Stream* stream) {
     {
       const std::lock_guard lock(mutex_);
       const auto found = paused_.find(stream);
       if (found == paused_.end()) return;
-      waiting_.push_back(std::move(found->second.call));
+      waiting_.splice(waiting_.end(), found->second.call);
       paused_.erase(found);
       const ServedCall& call = waiting_.back();
       places_.TakeAgain(call.path(), call.connection()->places_taken());
@@ -356,13 +381,17 @@ class Http2Transport final : public Transport {
     {
       const std::lock_guard lock(mutex_);
       for (auto& [stream, paused] : paused_) {
-        if (paused.since < now - kShrinkAfter) given_away.push_back(paused.call.rest()->Shrink());
-        const auto deadline = paused.call.deadline();
-        const bool is_silent = paused.call.pause_kind() == PauseKind::kForMessage &&
+        const ServedCall& call = paused.call.front();
+        if (paused.since < now - kShrinkAfter) {
+          given_away.emplace_back();
+          given_away.back() = call.rest()->Shrink();
+        }
+        const auto deadline = call.deadline();
+        const bool is_silent = call.pause_kind() == PauseKind::kForMessage &&
                                paused.since < now - options_.stall_timeout;
-        const bool is_over = paused.call.rest()->until() <= now;
+        const bool is_over = call.rest()->until() <= now;
         if (is_silent || is_over || (deadline.has_value() && *deadline <= now))
-          late.push_back(paused.call.stream());
+          late.push_back(call.stream());
       }
     }
     for (const Http2Connection::StreamPtr& stream : late) Resume(stream.get());
@@ -371,32 +400,35 @@ class Http2Transport final : public Transport {
   // ---- connections ----
 
   void AcceptAll() {
-    while (true) {
-      const int descriptor = AcceptOne();
-      if (descriptor < 0) return;
-      const std::optional<TlsContext> tls = Tls();
-      std::unique_ptr<Socket> socket =
-          tls.has_value() ? NewTlsSocket(descriptor, *tls) : NewPlainSocket(descriptor);
-      if (socket == nullptr) continue;
-      const auto connection = std::make_shared<Http2Connection>(std::move(socket), &host_);
-      uint64_t id = 0;
-      {
-        const std::lock_guard lock(mutex_);
-        // Only older connections were told to stop, so close this one.
-        if (!accepts_connections_) continue;
-        if (connections_.size() < options_.connections_max) {
-          id = next_connection_++;
-          connections_.emplace(id, connection);
-        }
-      }
-      if (id == 0) {
-        // There are too many connections. This one is closed, and its client retries.
-        if (observer_ != nullptr) observer_->OnConnectionRefused(connection->peer());
-        continue;
-      }
-      // The poller also reports bytes that arrived before.
-      if (!poller_.Add(descriptor, id)) Remove(id);
+    for (int descriptor = 0; (descriptor = AcceptOne()) >= 0;) {
+      // Without memory for the connection it is closed, and its client retries.
+      Completes([&] { AddConnection(descriptor); });
     }
+  }
+
+  void AddConnection(int descriptor) {
+    const std::optional<TlsContext> tls = Tls();
+    std::unique_ptr<Socket> socket =
+        tls.has_value() ? NewTlsSocket(descriptor, *tls) : NewPlainSocket(descriptor);
+    if (socket == nullptr) return;
+    const auto connection = std::make_shared<Http2Connection>(std::move(socket), &host_);
+    uint64_t id = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      // Only older connections were told to stop, so close this one.
+      if (!accepts_connections_) return;
+      if (connections_.size() < options_.connections_max) {
+        connections_.emplace(next_connection_, connection);
+        id = next_connection_++;
+      }
+    }
+    if (id == 0) {
+      // There are too many connections. This one is closed, and its client retries.
+      if (observer_ != nullptr) observer_->OnConnectionRefused(connection->peer());
+      return;
+    }
+    // The poller also reports bytes that arrived before.
+    if (!poller_.Add(descriptor, id)) Remove(id);
   }
 
   std::optional<TlsContext> Tls() {
@@ -427,11 +459,21 @@ class Http2Transport final : public Transport {
     connection->Close();
   }
 
-  std::vector<ConnectionPtr> Connections() {
+  // Calls `visit` for each connection, oldest first, without the lock. Needs no memory, so that
+  // Stop can do all its steps.
+  template <typename Visit>
+  void VisitConnections(const Visit& visit) {
+    uint64_t id = 0;
+    while (const ConnectionPtr connection = FindAfter(&id)) visit(id, *connection);
+  }
+
+  // Returns the connection with the next higher id, and sets the id; null: there is none.
+  ConnectionPtr FindAfter(uint64_t* id) {
     const std::lock_guard lock(mutex_);
-    std::vector<ConnectionPtr> all;
-    for (const auto& [id, connection] : connections_) all.push_back(connection);
-    return all;
+    const auto found = connections_.upper_bound(*id);
+    if (found == connections_.end()) return nullptr;
+    *id = found->first;
+    return found->second;
   }
 
   // The time that clients have, which is usually `usual`.
@@ -440,20 +482,14 @@ class Http2Transport final : public Transport {
   }
 
   void GiveUpStalled() {
-    std::vector<uint64_t> silent;
     const SteadyClock::time_point now = SteadyClock::now();
     const SteadyClock::time_point since = now - Patience(options_.cutoffs);
     const SteadyClock::time_point begun_since = now - options_.request_time_max;
-    {
-      const std::lock_guard lock(mutex_);
-      for (const auto& [id, connection] : connections_) {
-        const bool is_late = connection->since() < now - options_.cutoffs;
-        if (is_late && !connection->IsGreeted()) silent.push_back(id);
-      }
-    }
-    for (const uint64_t id : silent) Remove(id);
-    for (const ConnectionPtr& connection : Connections())
-      connection->GiveUpStalled(since, begun_since);
+    VisitConnections([&](uint64_t id, Http2Connection& connection) {
+      const bool is_late = connection.since() < now - options_.cutoffs;
+      if (is_late && !connection.IsGreeted()) return Remove(id);
+      connection.GiveUpStalled(since, begun_since);
+    });
   }
 
   void EndUnread() {
@@ -463,24 +499,17 @@ class Http2Transport final : public Transport {
         .unread_since = now - Patience(options_.stall_timeout),
         .ping_since = now - options_.ping_after,
         .silent_since = now - options_.ping_after - options_.cutoffs};
-    std::map<uint64_t, ConnectionPtr> connections;
-    {
-      const std::lock_guard lock(mutex_);
-      connections = connections_;
-    }
-    for (const auto& [id, connection] : connections) {
-      if (!connection->EndUnread(cutoffs)) Remove(id);
-      connection->StopCallsOfClosedStreams();
-    }
+    VisitConnections([&](uint64_t id, Http2Connection& connection) {
+      if (!connection.EndUnread(cutoffs)) Remove(id);
+      connection.StopCallsOfClosedStreams();
+    });
   }
 
   void WatchStalled(const std::stop_token& stop) {
-    std::mutex mutex;
-    std::unique_lock lock(mutex);
-    std::condition_variable_any never;
+    std::unique_lock lock(look_mutex_);
     while (!stop.stop_requested()) {
-      never.wait_for(lock, stop, options_.look_every, [] { return false; });
-      LookForStalled();
+      never_.wait_for(lock, stop, options_.look_every, [] { return false; });
+      Completes([this] { LookForStalled(); });
       host_.memory().TrimWhenQuiet();
       AcceptAll();  // clients that an error kept out
     }
@@ -503,9 +532,9 @@ class Http2Transport final : public Transport {
   std::mutex mutex_;
   std::map<uint64_t, ConnectionPtr> connections_;  // guarded by mutex_, like all below
   uint64_t next_connection_ = kFirstConnection;
-  std::deque<ServedCall> waiting_;
+  Calls waiting_;
   struct Paused {
-    ServedCall call;
+    Calls call;  // one
     SteadyClock::time_point since;
   };
   std::unordered_map<const Http2Stream*, Paused> paused_;
@@ -516,6 +545,8 @@ class Http2Transport final : public Transport {
 
   CallTimes times_;
   CallThreads threads_;
+  std::mutex look_mutex_;  // only for never_, which allocates memory when it is made
+  std::condition_variable_any never_;
   std::jthread stalled_watch_{[this](const std::stop_token& stop) { WatchStalled(stop); }};
 };
 

@@ -1,7 +1,7 @@
 #include "steled/transport/calls/call_threads.h"
 
 #include <algorithm>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 namespace stele::server {
@@ -35,7 +35,10 @@ void CallThreads::Start() {
     const std::lock_guard lock(mutex_);
     for (int i = 0; i < kIdleMax; ++i) FillPermit();
   }
-  watch_ = std::jthread([this](const std::stop_token& stop) { Watch(stop); });
+  // The thread itself needs no memory.
+  std::vector<uint64_t> seen(permits_.size());
+  watch_ = std::jthread(
+      [this, seen = std::move(seen)](const std::stop_token& stop) mutable { Watch(stop, &seen); });
 }
 
 void CallThreads::Wait() {
@@ -91,8 +94,8 @@ void CallThreads::FillPermit() {
   ++count_;
   try {
     std::thread([this] { Run(); }).detach();
-  } catch (const std::system_error&) {
-    --count_;  // the system refuses a thread; the existing ones continue
+  } catch (const std::exception&) {
+    --count_;  // the system refuses a thread, or memory for it; the existing ones continue
   }
 }
 
@@ -130,8 +133,7 @@ void CallThreads::EndCall() {
 
 // ---- the monitor ----
 
-void CallThreads::Watch(const std::stop_token& stop) {
-  std::vector<uint64_t> seen(permits_.size());
+void CallThreads::Watch(const std::stop_token& stop, std::vector<uint64_t>* seen) {
   std::unique_lock lock(mutex_);
   for (int looks = 0; !stop.stop_requested();) {
     if (looks < kLooksAwake) {
@@ -139,11 +141,11 @@ void CallThreads::Watch(const std::stop_token& stop) {
     } else {
       // Calls that begin after this see the flag. The next look sees calls that began before.
       watch_sleeps_ = true;
-      if (!LookAtPermits(&seen)) call_began_.wait(lock, stop, [this] { return !watch_sleeps_; });
+      if (!LookAtPermits(seen)) call_began_.wait(lock, stop, [this] { return !watch_sleeps_; });
       watch_sleeps_ = false;
       looks = 0;
     }
-    looks = LookAtPermits(&seen) ? 0 : looks + 1;
+    looks = LookAtPermits(seen) ? 0 : looks + 1;
   }
 }
 

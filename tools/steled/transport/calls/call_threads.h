@@ -7,6 +7,7 @@
 // thread passes its permit to another thread. If a call takes longer than estimated, a monitor
 // thread takes the permit away (like Go's sysmon). A thread that has no work for a while ends.
 //
+// Errors:    without memory or the system's permission for a thread, the existing ones continue.
 // Threads:   thread-safe; Start and Wait once, by a thread that is none of these.
 #pragma once
 
@@ -31,7 +32,8 @@ class CallThreads {
  public:
   enum class Turn { kDidWork, kHadNothing, kStop };
 
-  // `turn` waits for work, between StartsWaiting() and StopsWaiting(), and does it. There are at
+  // `turn` waits for work, between StartsWaiting() and StopsWaiting(), and does it. It must not
+  // throw. There are at
   // most `threads_max` threads.
   CallThreads(std::function<Turn()> turn, int threads_max);
   ~CallThreads();
@@ -59,7 +61,8 @@ class CallThreads {
   void FillPermit();
   void FreePermit(CallPermit* permit);
 
-  void Watch(const std::stop_token& stop);
+  // `seen` has a count of calls per permit.
+  void Watch(const std::stop_token& stop, std::vector<uint64_t>* seen);
   // Needs the lock. Takes away permits whose call has run since the previous look. Returns true if
   // any call ran since then.
   bool LookAtPermits(std::vector<uint64_t>* seen);
@@ -72,7 +75,8 @@ class CallThreads {
   std::atomic<bool> watch_sleeps_ = false;  // until a call begins
 
   std::mutex mutex_;
-  std::vector<CallPermit*> free_;  // guarded by mutex_, like the next three
+  // Guarded by mutex_, like the next three. It has room for all permits, so no addition throws.
+  std::vector<CallPermit*> free_;
   int count_ = 0;
   int unpermitted_ = 0;  // threads that wait for a permit
   bool is_stopping_ = false;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "steled/base/errors.h"
@@ -120,13 +121,25 @@ struct Http2Connection::Callbacks {
     return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(session, id));
   }
 
+  // A callback as nghttp2 gets it. An exception would leave nghttp2, which is C, in an undefined
+  // state, so it becomes an error that ends the session. The last argument is the connection.
+  template <auto kCallback, typename... Args>
+  static auto Guarded(Args... args) noexcept -> decltype(kCallback(args...)) {
+    try {
+      return kCallback(args...);
+    } catch (...) {
+      Of(std::get<sizeof...(Args) - 1>(std::tuple(args...)))->Fail();
+      return NGHTTP2_ERR_CALLBACK_FAILURE;
+    }
+  }
+
   static int OnBeginHeaders(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
     Http2Connection* const connection = Of(user);
     const int32_t id = frame->hd.stream_id;
-    auto stream = std::make_shared<Http2Stream>(id);
+    const StreamPtr& stream =
+        connection->streams_.emplace(id, std::make_shared<Http2Stream>(id)).first->second;
     nghttp2_session_set_stream_user_data(session, id, stream.get());
-    connection->streams_.emplace(id, std::move(stream));
     return 0;
   }
 
@@ -224,12 +237,12 @@ struct Http2Connection::Callbacks {
     nghttp2_option* option = nullptr;
     nghttp2_session* session = nullptr;
     if (nghttp2_session_callbacks_new(&callbacks) != 0) return nullptr;
-    nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, &OnBeginHeaders);
-    nghttp2_session_callbacks_set_on_header_callback(callbacks, &OnHeader);
-    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, &OnFrame);
-    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, &OnData);
-    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, &OnStreamClose);
-    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, &OnFrameSent);
+    nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, &Guarded<&OnBeginHeaders>);
+    nghttp2_session_callbacks_set_on_header_callback(callbacks, &Guarded<&OnHeader>);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, &Guarded<&OnFrame>);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, &Guarded<&OnData>);
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, &Guarded<&OnStreamClose>);
+    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, &Guarded<&OnFrameSent>);
     if (nghttp2_option_new(&option) == 0) {
       nghttp2_option_set_max_outbound_ack(option, kOutboundFramesMax);
       // nghttp2 keeps closed streams for priorities, which are not used here.
@@ -256,7 +269,8 @@ Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost*
       {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, kStreamsMax},
        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindowBytes},
        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, kHeaderBytesMax}}};
-  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
+  FailIfFatal(
+      nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size()));
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindowBytes);
 }
 
@@ -266,21 +280,23 @@ Http2Connection::~Http2Connection() {
 }
 
 Http2Connection::Ready Http2Connection::OnReady(bool is_ending, std::vector<StreamPtr>* begun) {
-  std::vector<std::stop_source> stopped;
+  Streams stopped;
   bool is_open = true;
   bool is_more = true;
   {
     const std::lock_guard lock(mutex_);
     begun_ = begun;
-    for (int reads = 0; is_more && is_open && reads < kReadsMax; ++reads)
-      is_open = ReadSome(is_ending, &is_more);
-    is_open = is_open && Flush();
-    if (is_open && !IsWanted()) Linger();
-    is_open = is_open && !(is_lingering_ && is_broken_);
+    Attempt([&] {
+      for (int reads = 0; is_more && is_open && reads < kReadsMax; ++reads)
+        is_open = ReadSome(is_ending, &is_more);
+      is_open = is_open && Flush();
+      if (is_open && !IsWanted()) Linger();
+    });
+    is_open = is_open && !has_failed_ && !(is_lingering_ && is_broken_);
     begun_ = nullptr;
     stopped.swap(stopped_);
   }
-  for (std::stop_source& stop : stopped) stop.request_stop();
+  RequestStop(stopped);
   if (!is_open) return Ready::kOver;
   return is_more ? Ready::kMore : Ready::kWaits;
 }
@@ -292,7 +308,7 @@ bool Http2Connection::IsWanted() const {
 }
 
 bool Http2Connection::ReadSome(bool is_ending, bool* is_more) {
-  if (is_closed_ || session_ == nullptr) return false;
+  if (is_closed_ || has_failed_ || session_ == nullptr) return false;
   // Not thread-local, since thread-local data is on every thread's stack, also on the small ones of
   // libraries.
   std::array<char, kReadBytes> buffer;
@@ -317,7 +333,7 @@ bool Http2Connection::ReadSome(bool is_ending, bool* is_more) {
 }
 
 bool Http2Connection::Flush() {
-  if (is_closed_) return false;
+  if (is_closed_ || has_failed_) return false;
   if (is_lingering_) return true;
   while (true) {
     if (output_offset_ == output_.size()) {
@@ -348,7 +364,8 @@ bool Http2Connection::FillOutput() {
     const ssize_t bytes = nghttp2_session_mem_send(session_, &data);
     if (bytes < 0) return false;
     if (bytes == 0) break;
-    output_.append(View(data, static_cast<size_t>(bytes)));
+    // nghttp2 does not return these bytes again.
+    if (!Attempt([&] { output_.append(View(data, static_cast<size_t>(bytes))); })) return false;
   }
   return true;
 }
@@ -356,7 +373,9 @@ bool Http2Connection::FillOutput() {
 // If a connection fails while a call sends, its descriptor reports it to the thread that handles
 // it.
 void Http2Connection::FlushOrShutDown() {
-  if (!is_closed_ && !Flush()) socket_->ShutDown();
+  Attempt([&] {
+    if (!is_closed_ && !Flush()) socket_->ShutDown();
+  });
 }
 
 // ---- requests ----
@@ -419,15 +438,6 @@ void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes
   }
 }
 
-void Http2Connection::NotePace(Http2Stream* stream, size_t bytes) {
-  const bool is_first = stream->waits_since == std::chrono::steady_clock::time_point();
-  const size_t least = std::max(kPaceBytes, stream->request_bytes / kPaceShare);
-  stream->paced_bytes += bytes;
-  if (!is_first && stream->paced_bytes < least) return;
-  stream->waits_since = std::chrono::steady_clock::now();
-  stream->paced_bytes = 0;
-}
-
 void Http2Connection::OnRequestEnd(Http2Stream* stream) {
   stream->request_ended = true;
   if (stream->status.has_value()) return;
@@ -453,23 +463,9 @@ void Http2Connection::GiveUp(Http2Stream* stream, RefusalCause cause, const absl
 // thread would only wait.
 void Http2Connection::BeginCall(Http2Stream* stream) {
   if (stream->has_begun || begun_ == nullptr) return;
+  begun_->push_back(streams_.at(stream->id));
   stream->has_begun = true;
   stream->is_late = is_drained_;
-  begun_->push_back(streams_.at(stream->id));
-}
-
-void Http2Connection::OnStreamClosed(int32_t stream_id) {
-  const auto found = streams_.find(stream_id);
-  if (found == streams_.end()) return;
-  Http2Stream& stream = *found->second;
-  stream.is_closed = true;
-  // A finished method needs no notification.
-  if (stream.has_begun && !stream.is_done) stopped_.push_back(stream.stop);
-  DropUnsent(&stream);
-  room_.notify_all();
-  ReleaseStream(&stream);
-  Notify(&stream);
-  streams_.erase(found);
 }
 
 // ---- responses ----
@@ -488,11 +484,15 @@ absl::StatusCode Http2Connection::Finish(Http2Stream* stream, const absl::Status
   host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
   ReleaseUnread(std::exchange(stream->answer_bytes, 0));
   stream->is_done = true;
-  const absl::Status told = StatusToReturn(*stream, status);
-  if (is_closed_) return told.code();
-  Answer(stream, told);
-  FlushOrShutDown();
-  return told.code();
+  absl::StatusCode code = status.code();
+  Attempt([&] {
+    const absl::Status told = StatusToReturn(*stream, status);
+    code = told.code();
+    if (is_closed_) return;
+    Answer(stream, told);
+    FlushOrShutDown();
+  });
+  return code;
 }
 
 void Http2Connection::Answer(Http2Stream* stream, const absl::Status& status) {
@@ -504,24 +504,31 @@ void Http2Connection::Answer(Http2Stream* stream, const absl::Status& status) {
 }
 
 void Http2Connection::SubmitHeaders(Http2Stream* stream) {
-  if (std::exchange(stream->response_begun, true)) {
+  if (stream->response_begun) {
     nghttp2_session_resume_data(session_, stream->id);
     return;
   }
   const std::string timing = ServerTiming(*stream);
+  stream->response_begun = true;
   const std::array<nghttp2_nv, 4> headers = {ConstantHeader(":status", "200"),
                                              ConstantHeader("content-type", "application/grpc"),
                                              AcceptedEncodings(), Header("server-timing", timing)};
-  const nghttp2_data_provider provider = {.source = {}, .read_callback = &Callbacks::ReadAnswer};
-  nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), &provider);
+  SubmitResponse(stream, headers);
+}
+
+void Http2Connection::SubmitResponse(Http2Stream* stream, std::span<const nghttp2_nv> headers) {
+  const nghttp2_data_provider provider = {
+      .source = {}, .read_callback = &Callbacks::Guarded<&Callbacks::ReadAnswer>};
+  FailIfFatal(
+      nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), &provider));
 }
 
 void Http2Connection::SubmitTrailersOnly(Http2Stream* stream) {
   TransportTrailers more = host_.trailers();
   more.emplace_back("server-timing", ServerTiming(*stream));
-  StatusHeaders(*stream->status).With(more, [&](std::span<const nghttp2_nv> headers) {
+  FailIfFatal(StatusHeaders(*stream->status).With(more, [&](std::span<const nghttp2_nv> headers) {
     return nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), nullptr);
-  });
+  }));
 }
 
 void Http2Connection::RefuseAsHttp(Http2Stream* stream) {
@@ -535,8 +542,7 @@ void Http2Connection::RefuseAsHttp(Http2Stream* stream) {
   unsent_bytes_ += kNotGrpc.size();
   const std::array<nghttp2_nv, 2> headers = {Header(":status", stream->http_refusal),
                                              ConstantHeader("content-type", "text/plain")};
-  const nghttp2_data_provider provider = {.source = {}, .read_callback = &Callbacks::ReadAnswer};
-  nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), &provider);
+  SubmitResponse(stream, headers);
 }
 
 ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t room,
@@ -571,10 +577,11 @@ ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t
   } else if (stream->status.has_value()) {
     *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
     // The same headers as for a response that is only a status, without those already sent.
-    StatusHeaders(*stream->status).With(host_.trailers(), [&](std::span<const nghttp2_nv> headers) {
+    const StatusHeaders status(*stream->status);
+    FailIfFatal(status.With(host_.trailers(), [&](std::span<const nghttp2_nv> headers) {
       const std::span<const nghttp2_nv> trailers = headers.subspan(3);
       return nghttp2_submit_trailer(session_, stream->id, trailers.data(), trailers.size());
-    });
+    }));
   } else if (taken == 0) {
     return NGHTTP2_ERR_DEFERRED;
   }

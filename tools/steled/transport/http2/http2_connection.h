@@ -13,6 +13,9 @@
 //            not charged, since the number of connections is limited: nghttp2's session and its
 //            tables of headers take 14 KiB without a call, and 39 KiB with full tables (measured).
 // Errors:    a client that violates HTTP/2 is disconnected; one that violates gRPC gets a status.
+//            Without memory for its state a connection fails: it is closed, and its calls end. Only
+//            Send and Receive throw exceptions of the standard library, to the method. These leave
+//            the connection as it is.
 // Threads:   thread-safe.
 // Source:    RFC 9113; gRPC over HTTP/2.
 #pragma once
@@ -25,12 +28,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "steled/transport/calls/call.h"
 #include "steled/transport/calls/call_places.h"
+#include "steled/transport/calls/exceptions.h"
 #include "steled/transport/calls/request_memory.h"
 #include "steled/transport/http2/http2_stream.h"
 #include "steled/transport/sockets/socket.h"
@@ -81,6 +86,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   static constexpr size_t kRestingBytes = size_t{16} << 10;
 
   using StreamPtr = std::shared_ptr<Http2Stream>;
+  using Streams = std::map<int32_t, StreamPtr>;  // by their ids
 
   // `host` must outlive it.
   Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost* host);
@@ -160,7 +166,21 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
  private:
   struct Callbacks;  // callbacks of nghttp2, under the lock
 
+  static void RequestStop(const Streams& streams);
+
   // All of these need the lock.
+  // Runs a step that may change the session. If it throws, the connection fails. Returns false if
+  // the connection has failed.
+  template <typename Step>
+  bool Attempt(const Step& step) noexcept {
+    if (!Completes(step)) Fail();
+    return !has_failed_;
+  }
+  // The session may be incomplete, so it is not used any more. The descriptor reports the end to
+  // the thread that handles it.
+  void Fail() noexcept;
+  // `result` is of a function of nghttp2 that needs memory.
+  void FailIfFatal(int result) noexcept;
   bool ReadSome(bool is_ending, bool* is_more);
   bool IsWanted() const;
   // Shuts down the sending side and ignores what arrives, so that the client can read what was
@@ -205,6 +225,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status);
   void Answer(Http2Stream* stream, const absl::Status& status);
   void SubmitHeaders(Http2Stream* stream);
+  void SubmitResponse(Http2Stream* stream, std::span<const nghttp2_nv> headers);
   void SubmitTrailersOnly(Http2Stream* stream);
   // Sends the http_refusal of a request that is not gRPC.
   void RefuseAsHttp(Http2Stream* stream);
@@ -222,10 +243,10 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   mutable std::mutex mutex_;
   const std::unique_ptr<Socket> socket_;  // this and all below: guarded by mutex_
   nghttp2_session* session_ = nullptr;
-  std::map<int32_t, StreamPtr> streams_;
+  Streams streams_;
   std::vector<StreamPtr>* begun_ = nullptr;  // of the running OnReady
-  std::vector<std::stop_source> stopped_;    // to be stopped once the lock is released
-  std::string output_;                       // bytes from nghttp2 that the socket has not taken
+  Streams stopped_;     // closed ones, whose calls are to be stopped once the lock is released
+  std::string output_;  // bytes from nghttp2 that the socket has not taken
   size_t output_offset_ = 0;
   size_t output_charge_ = 0;  // reserved of the memory for requests
   size_t unsent_bytes_ = 0;   // of all streams
@@ -244,6 +265,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // The client was informed that it violated HTTP/2.
   bool is_broken_ = false;
   bool is_lingering_ = false;  // until the client closes it
+  bool has_failed_ = false;
   bool is_closed_ = false;
 };
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "steled/transport/calls/overload.h"
 #include "steled/transport/http2/http2_connection.h"
@@ -20,6 +19,36 @@ constexpr std::chrono::milliseconds kDeliveryLook(5);
 constexpr std::array<uint8_t, 8> kEndPing = {'t', 'h', 'e', ' ', 'e', 'n', 'd', '.'};
 
 }  // namespace
+
+void Http2Connection::FailIfFatal(int result) noexcept {
+  if (nghttp2_is_fatal(result) != 0) Fail();
+}
+
+void Http2Connection::Fail() noexcept {
+  has_failed_ = true;
+  socket_->ShutDown();
+}
+
+void Http2Connection::RequestStop(const Streams& streams) {
+  for (const auto& [id, stream] : streams) stream->stop.request_stop();
+}
+
+void Http2Connection::OnStreamClosed(int32_t stream_id) {
+  const auto found = streams_.find(stream_id);
+  if (found == streams_.end()) return;
+  Http2Stream& stream = *found->second;
+  stream.is_closed = true;
+  DropUnsent(&stream);
+  room_.notify_all();
+  ReleaseStream(&stream);
+  Notify(&stream);
+  // A finished method needs no notification.
+  if (stream.has_begun && !stream.is_done) {
+    stopped_.insert(streams_.extract(found));
+  } else {
+    streams_.erase(found);
+  }
+}
 
 void Http2Connection::Linger() {
   if (std::exchange(is_lingering_, true)) return;
@@ -51,18 +80,20 @@ void Http2Connection::AwaitAnnounced(std::chrono::steady_clock::time_point end) 
 }
 
 void Http2Connection::Drain() {
-  std::vector<std::stop_source> stopped;
+  Streams stopped;
   {
     const std::lock_guard lock(mutex_);
     if (is_closed_ || is_lingering_ || session_ == nullptr) return;
-    for (const auto& [id, stream] : streams_) {
-      if (stream->pause != PauseKind::kForMessage) continue;
-      stopped.push_back(stream->stop);
-      stream->is_ending = true;
-    }
+    Attempt([&] {
+      for (const auto& [id, stream] : streams_) {
+        if (stream->pause != PauseKind::kForMessage) continue;
+        stopped.emplace(id, stream);
+        stream->is_ending = true;
+      }
+    });
     SubmitLastGoaway();
   }
-  for (std::stop_source& stop : stopped) stop.request_stop();
+  RequestStop(stopped);
   const std::lock_guard lock(mutex_);
   for (const auto& [id, stream] : streams_) Notify(stream.get());
 }
@@ -78,59 +109,64 @@ void Http2Connection::SubmitLastGoaway() {
 void Http2Connection::RefuseIncomplete() {
   const std::lock_guard lock(mutex_);
   if (is_closed_ || is_lingering_ || session_ == nullptr) return;
-  for (const auto& [id, stream] : streams_) {
-    if (stream->has_begun || stream->status.has_value() || stream->http_refusal != nullptr)
-      continue;
-    GiveUp(stream.get(), RefusalCause::kShutdown, Overloaded("The server ends"));
-  }
-  FlushOrShutDown();
+  Attempt([&] {
+    for (const auto& [id, stream] : streams_) {
+      if (stream->has_begun || stream->status.has_value() || stream->http_refusal != nullptr)
+        continue;
+      GiveUp(stream.get(), RefusalCause::kShutdown, Overloaded("The server ends"));
+    }
+    FlushOrShutDown();
+  });
 }
 
 void Http2Connection::StopCalls() {
-  std::vector<std::stop_source> stopped;
+  Streams stopped;
   {
     const std::lock_guard lock(mutex_);
-    stopped.swap(stopped_);
+    // Without memory the connection is closed, which stops them, too.
+    Attempt([&] { stopped = streams_; });
+    stopped.merge(stopped_);
     for (const auto& [id, stream] : streams_) {
-      stopped.push_back(stream->stop);
       stream->is_ending = true;
       Notify(stream.get());
     }
     room_.notify_all();
   }
-  for (std::stop_source& stop : stopped) stop.request_stop();
+  RequestStop(stopped);
 }
 
+// Needs no memory, so that it works without any.
 void Http2Connection::Close() {
-  std::vector<std::stop_source> stopped;
+  Streams stopped;
   {
     const std::lock_guard lock(mutex_);
     if (is_closed_) return;
     is_closed_ = true;
     stopped.swap(stopped_);
-    if (const std::optional<std::string> failure = socket_->HandshakeFailure())
-      host_.OnHandshakeFailed(peer_, *failure);
+    Completes([&] {
+      if (const std::optional<std::string> failure = socket_->HandshakeFailure())
+        host_.OnHandshakeFailed(peer_, *failure);
+    });
     for (const auto& [id, stream] : streams_) {
       ReleaseStream(stream.get());
       stream->is_closed = true;
-      stopped.push_back(stream->stop);
       DropUnsent(stream.get());
       Notify(stream.get());
     }
-    streams_.clear();
+    stopped.merge(streams_);
     room_.notify_all();
     socket_->ShutDown();
   }
-  for (std::stop_source& stop : stopped) stop.request_stop();
+  RequestStop(stopped);
 }
 
 void Http2Connection::StopCallsOfClosedStreams() {
-  std::vector<std::stop_source> stopped;
+  Streams stopped;
   {
     const std::lock_guard lock(mutex_);
     stopped.swap(stopped_);
   }
-  for (std::stop_source& stop : stopped) stop.request_stop();
+  RequestStop(stopped);
 }
 
 size_t Http2Connection::StreamCount() const {

@@ -1,5 +1,6 @@
 // Sending and receiving messages: a method waits or pauses while its client does not read, and
 // messages are charged.
+#include <algorithm>
 #include <utility>
 
 #include "steled/transport/http2/gzip.h"
@@ -42,9 +43,10 @@ bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last
     stream->is_beyond_memory = true;
     return false;
   }
-  stream->unsent_bytes += framed.size();
-  unsent_bytes_ += framed.size();
+  const size_t bytes = framed.size();
   stream->unsent.push_back(std::move(framed));
+  stream->unsent_bytes += bytes;
+  unsent_bytes_ += bytes;
   if (is_last) return true;  // Finish follows at once
   SubmitHeaders(stream);
   FlushOrShutDown();
@@ -168,6 +170,15 @@ void Http2Connection::Wake(Http2Stream* stream) {
   const std::lock_guard lock(mutex_);
   stream->is_woken = true;
   Notify(stream);
+}
+
+void Http2Connection::NotePace(Http2Stream* stream, size_t bytes) {
+  const bool is_first = stream->waits_since == std::chrono::steady_clock::time_point();
+  const size_t least = std::max(kPaceBytes, stream->request_bytes / kPaceShare);
+  stream->paced_bytes += bytes;
+  if (!is_first && stream->paced_bytes < least) return;
+  stream->waits_since = std::chrono::steady_clock::now();
+  stream->paced_bytes = 0;
 }
 
 void Http2Connection::ReleaseHandled(Http2Stream* stream) {

@@ -25,22 +25,24 @@ void Http2Connection::GiveUpStalled(std::chrono::steady_clock::time_point since,
                                     std::chrono::steady_clock::time_point begun_since) {
   const std::lock_guard lock(mutex_);
   if (is_closed_) return;
-  bool are_some = false;
-  for (const auto& [id, stream] : streams_) {
-    // A running call is not checked here: its method waits for the messages, up to its deadline.
-    if (stream->has_begun || stream->status.has_value()) continue;
-    const bool has_bytes = stream->waits_since != std::chrono::steady_clock::time_point();
-    const auto moved_at = has_bytes ? stream->waits_since : stream->begun_at;
-    const bool is_paced = moved_at >= since;
-    if (is_paced && stream->begun_at >= begun_since) continue;
-    const char* const reason = is_paced    ? "The request takes too long"
-                               : has_bytes ? "The request stopped in its middle"
-                                           : "The request has headers and no message";
-    GiveUp(stream.get(), RefusalCause::kSlowRequest,
-           MakeStatus(absl::StatusCode::kUnavailable, reason));
-    are_some = true;
-  }
-  if (are_some) FlushOrShutDown();
+  Attempt([&] {
+    bool are_some = false;
+    for (const auto& [id, stream] : streams_) {
+      // A running call is not checked here: its method waits for the messages, up to its deadline.
+      if (stream->has_begun || stream->status.has_value()) continue;
+      const bool has_bytes = stream->waits_since != std::chrono::steady_clock::time_point();
+      const auto moved_at = has_bytes ? stream->waits_since : stream->begun_at;
+      const bool is_paced = moved_at >= since;
+      if (is_paced && stream->begun_at >= begun_since) continue;
+      const char* const reason = is_paced    ? "The request takes too long"
+                                 : has_bytes ? "The request stopped in its middle"
+                                             : "The request has headers and no message";
+      const absl::Status status = MakeStatus(absl::StatusCode::kUnavailable, reason);
+      GiveUp(stream.get(), RefusalCause::kSlowRequest, status);
+      are_some = true;
+    }
+    if (are_some) FlushOrShutDown();
+  });
 }
 
 bool Http2Connection::EndUnread(const Cutoffs& cutoffs) {

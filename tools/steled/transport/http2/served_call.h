@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "steled/base/errors.h"
 #include "steled/transport/calls/call.h"
+#include "steled/transport/calls/exceptions.h"
 #include "steled/transport/http2/http2_connection.h"
 
 namespace stele::server {
@@ -69,19 +68,19 @@ class ServedCall final : public Call {
     return [connection = connection_, stream = stream_] { connection->Wake(stream.get()); };
   }
 
-  absl::Status Handle() {
+  // Runs the method, or continues it. An exception from a library ends the call, not the server.
+  absl::Status Handle() noexcept {
     const std::shared_ptr<PausedCall> rest = std::move(rest_);
-    // The call may have waited for a thread, so its client may be gone.
-    if (const absl::Status awaited = CheckAwaited(*this); !awaited.ok()) {
-      if (rest == nullptr) SetRefused(RefusalCause::kGivenUp);
-      return awaited;
-    }
     try {
+      // The call may have waited for a thread, so its client may be gone.
+      if (absl::Status awaited = CheckAwaited(*this); !awaited.ok()) {
+        if (rest == nullptr) SetRefused(RefusalCause::kGivenUp);
+        return awaited;
+      }
       return rest == nullptr ? (*stream_->method)(this) : rest->Resume(this);
-      // An exception from a library ends the call, not the server.
-    } catch (const std::exception& error) {
+    } catch (...) {
       rest_ = nullptr;
-      return MakeStatus(absl::StatusCode::kInternal, error.what());
+      return StatusOfException();
     }
   }
   SteadyClock::time_point begin() const { return begin_; }
@@ -90,6 +89,7 @@ class ServedCall final : public Call {
   bool IsPaused() const { return rest_ != nullptr; }
   PauseKind pause_kind() const { return pause_kind_; }
   PausedCall* rest() const { return rest_.get(); }
+  // Ends the call. Never throws.
   absl::StatusCode Finish(const absl::Status& status) {
     return connection_->Finish(stream_.get(), status);
   }

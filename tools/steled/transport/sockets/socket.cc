@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 namespace stele::server {
@@ -129,18 +130,23 @@ std::string PeerName(int descriptor) {
 }
 
 std::unique_ptr<Socket> NewPlainSocket(int descriptor) {
-  return std::make_unique<PlainSocket>(descriptor);
+  std::unique_ptr<Socket> socket(new (std::nothrow) PlainSocket(descriptor));
+  if (socket == nullptr) close(descriptor);
+  return socket;
 }
 
 std::unique_ptr<Socket> NewTlsSocket(int descriptor, const TlsContext& context) {
   SSL* const ssl = SSL_new(context.get());
-  if (ssl == nullptr || SSL_set_fd(ssl, descriptor) != 1) {
+  std::unique_ptr<Socket> socket;
+  if (ssl != nullptr && SSL_set_fd(ssl, descriptor) == 1)
+    socket.reset(new (std::nothrow) TlsSocket(descriptor, ssl));
+  if (socket == nullptr) {
     SSL_free(ssl);
     close(descriptor);
     return nullptr;
   }
   SSL_set_accept_state(ssl);
-  return std::make_unique<TlsSocket>(descriptor, ssl);
+  return socket;
 }
 
 }  // namespace stele::server

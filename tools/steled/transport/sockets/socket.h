@@ -49,9 +49,9 @@ class Socket {
 // the client is gone already.
 std::string PeerName(int descriptor);
 
-// Both own `descriptor`, which is non-blocking.
+// Both own `descriptor`, which is non-blocking. They return null if memory is refused; the
+// descriptor is closed then.
 std::unique_ptr<Socket> NewPlainSocket(int descriptor);
-// Returns null if memory is refused; the descriptor is closed then.
 std::unique_ptr<Socket> NewTlsSocket(int descriptor, const TlsContext& context);
 
 }  // namespace stele::server

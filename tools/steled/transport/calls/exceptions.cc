@@ -1,0 +1,39 @@
+#include "steled/transport/calls/exceptions.h"
+
+#include <exception>
+#include <new>
+#include <stdexcept>
+
+#include "steled/base/errors.h"
+
+namespace stele::server {
+namespace {
+
+absl::Status TranslateException() {
+  constexpr char kNoMemory[] =
+      "The server has no memory for the call; send less at once, try again later, or give the "
+      "server more memory";
+  try {
+    std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    return MakeStatus(absl::StatusCode::kResourceExhausted, kNoMemory);
+  } catch (const std::length_error&) {
+    return MakeStatus(absl::StatusCode::kResourceExhausted, kNoMemory);
+  } catch (const std::exception& error) {
+    return MakeStatus(absl::StatusCode::kInternal, error.what());
+  } catch (...) {
+    return MakeStatus(absl::StatusCode::kInternal, "unknown exception");
+  }
+}
+
+}  // namespace
+
+absl::Status StatusOfException() noexcept {
+  try {
+    return TranslateException();
+  } catch (...) {
+    return absl::Status(absl::StatusCode::kResourceExhausted, "");
+  }
+}
+
+}  // namespace stele::server
