@@ -12,8 +12,9 @@ namespace {
 constexpr size_t kTableAdminBytes = size_t{8} << 20;
 // The limit for other requests, of which those about instances are stored.
 constexpr size_t kSmallBytes = size_t{64} << 10;
-// The limit for the request of a Watch, which names a service. Its memory is held until the end.
-constexpr size_t kWatchBytes = size_t{1} << 10;
+// The limit for the request of a call that waits, which names a service or an operation. Its memory
+// is held until the end.
+constexpr size_t kWaitBytes = size_t{1} << 10;
 
 void AddData(DataService* service, MethodTable* table) {
   constexpr std::string_view kName = "google.bigtable.v2.Bigtable";
@@ -84,13 +85,13 @@ void AddOperations(Operations* service, MethodTable* table) {
   STELED_SERVE_SMALL(Operations, GetOperation);
   STELED_SERVE_SMALL(Operations, DeleteOperation);
   STELED_SERVE_SMALL(Operations, CancelOperation);
-  STELED_SERVE_SMALL(Operations, WaitOperation);
+  table->Add(kName, "WaitOperation", service, &Operations::WaitOperation, kWaitBytes);
 }
 
 void AddHealth(HealthService* service, MethodTable* table) {
   constexpr std::string_view kName = "grpc.health.v1.Health";
   STELED_SERVE_SMALL(HealthService, Check);
-  table->Add(kName, "Watch", service, &HealthService::Watch, kWatchBytes);
+  table->Add(kName, "Watch", service, &HealthService::Watch, kWaitBytes);
 }
 
 // Two names of one service: clients try the older one first, or only that one.
