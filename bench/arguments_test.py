@@ -47,12 +47,5 @@ class Arguments(unittest.TestCase):
             self.assertTrue(done.stderr.endswith("; see --help\n"), done.stderr)
 
 
-    def test_names_of_stele_bench_are_workloads(self):
-        if PROGRAM.endswith("stele_compare"):
-            for name in ("get", "get-missing", "put"):
-                self.assertIn("--dir: needs", run("--only", name, "--dir").stderr)
-                self.assertIn(f"\n  {name} ", run("--help").stdout)
-
-
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

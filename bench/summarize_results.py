@@ -12,8 +12,13 @@ import statistics
 import sys
 
 
+# The present names of workloads of stele_compare. Output without "names" in the line about the run
+# has the old ones.
+PRESENT_NAMES = {"scan": "scan_all", "bulk": "bulk_load", "increment": "increment_zipfian"}
+
+
 def read_figures(lines):
-    """Returns (the line about the run, the figures)."""
+    """Returns (the line about the run, the figures with the present names of workloads)."""
     parsed = [json.loads(line) for line in lines if line.strip()]
     runs = [line for line in parsed if "run" in line]
     figures = [line for line in parsed if "workload" in line]
@@ -22,6 +27,9 @@ def read_figures(lines):
     failed = [figure for figure in figures if figure["error"]]
     if failed:
         raise ValueError(f"{failed[0]['workload']}: {failed[0]['error']}")
+    if runs[0]["run"] == "stele_compare" and "names" not in runs[0]:
+        for figure in figures:
+            figure["workload"] = PRESENT_NAMES.get(figure["workload"], figure["workload"])
     return runs[0], figures
 
 

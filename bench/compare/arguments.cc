@@ -12,13 +12,6 @@ namespace {
 // Row keys have 12 digits, and row numbers have 32 bits.
 constexpr uint64_t kRowsMax = 1'000'000'000;
 
-struct Alias {
-  std::string_view name;      // of `stele bench`
-  std::string_view workload;  // that does the same
-};
-constexpr Alias kAliases[] = {
-    {"get", "get_warm"}, {"get-missing", "get_miss"}, {"put", "rand_write"}};
-
 std::vector<std::string> Split(std::string_view text) {
   std::vector<std::string> parts;
   while (!text.empty()) {
@@ -49,10 +42,7 @@ std::string ChooseEngines(const std::vector<std::string>& names, Plan* plan) {
 
 std::string ChooseWorkloads(std::vector<std::string> names, Plan* plan) {
   const auto workloads = Workloads();
-  for (std::string& name : names) {
-    for (const Alias& alias : kAliases) {
-      if (name == alias.name) name = alias.workload;
-    }
+  for (const std::string& name : names) {
     const auto is_it = [&name](const Workload& workload) { return workload.name == name; };
     if (std::none_of(workloads.begin(), workloads.end(), is_it))
       return fmt::format("--only: there is no workload '{}'", name);
@@ -120,12 +110,10 @@ std::string Usage() {
       kRowsMax, defaults.rows, defaults.rounds);
   for (const Workload& workload : Workloads())
     usage += fmt::format("  {:<25} {}\n", workload.name, workload.timed);
-  usage += "\nnames of stele bench that --only also takes:\n";
-  for (const Alias& alias : kAliases)
-    usage += fmt::format("  {:<25} {}\n", alias.name, alias.workload);
   usage +=
-      "Its scan is scan100 here; scan and rscan read all rows. Missing: mget, reverse, prefix, "
-      "range,\nproject, latest, filter, update, delete and check-and-mutate of stele bench.\n";
+      "\nNames of stele bench mean the same here, with --fields 5; latest also with --versions "
+      "100.\nOther workloads had three of the names before; they are scan_all, bulk_load and "
+      "increment_zipfian.\n";
   usage += "\nengines of this build:\n ";
   for (const Contender& contender : Contenders()) usage += fmt::format(" {}", contender.name);
   return usage +

@@ -17,21 +17,25 @@ constexpr uint64_t kLoggedBytesMax = 160'000'000;  // of DataSet::kLogged
 constexpr uint64_t kRowBytes = 579;                // UserBytes of a row of kColumns
 constexpr int64_t kFirstMillis = 1'700'000'000'000;
 
-struct ColumnName {
-  std::string_view family;
-  std::string_view qualifier;
-};
+constexpr uint64_t kMatchingRows = 10;  // of DataSet::kBench: 1 row in 10
+
 constexpr std::array<ColumnName, 5> kColumns = {
     {{"0", "st"}, {"1", "addr"}, {"1", "mail"}, {"1", "name"}, {"1", "note"}}};
+constexpr std::array<ColumnName, 5> kBenchColumns = {
+    {{"0", "field0"}, {"0", "field1"}, {"0", "field2"}, {"0", "field3"}, {"0", "field4"}}};
 constexpr std::array<std::string_view, 24> kWideQualifiers = {
     "c01", "c02", "c03", "c04", "c05", "c06", "c07", "c08", "c09", "c10", "c11", "c12",
     "c13", "c14", "c15", "c16", "c17", "c18", "c19", "c20", "c21", "c22", "c23", "c24"};
 
-std::string KeyOfNumber(uint64_t number) {
+std::string KeyOfNumber(std::string_view start, uint64_t number) {
   char text[32];
   const int bytes =
-      std::snprintf(text, sizeof text, "usr:%012llu", static_cast<unsigned long long>(number));
-  return std::string(text, static_cast<size_t>(bytes));
+      std::snprintf(text, sizeof text, "%012llu", static_cast<unsigned long long>(number));
+  return std::string(start).append(text, static_cast<size_t>(bytes));
+}
+
+std::span<const ColumnName> ColumnsOf(DataSet data_set) {
+  return data_set == DataSet::kBench ? std::span<const ColumnName>(kBenchColumns) : kColumns;
 }
 
 bool IsLarge(DataSet data_set) {
@@ -66,6 +70,8 @@ std::string_view NameOf(DataSet data_set) {
       return "logged";
     case DataSet::kCounters:
       return "counters";
+    case DataSet::kBench:
+      return "bench";
   }
   return "";
 }
@@ -108,18 +114,23 @@ Pool::Pool(size_t bytes) {
 }
 
 std::string RowKeyOf(uint64_t row_index) {
-  return KeyOfNumber(row_index * kKeyGap + Mix(row_index) % (kKeyGap - 1));
+  return KeyOfNumber("usr:", row_index * kKeyGap + Mix(row_index) % (kKeyGap - 1));
 }
 
 std::string MissingKeyAfter(uint64_t row_index) {
-  return KeyOfNumber(row_index * kKeyGap + kKeyGap - 1);
+  return KeyOfNumber("usr:", row_index * kKeyGap + kKeyGap - 1);
 }
+
+std::string BenchKeyOf(uint64_t row_index) { return KeyOfNumber("user", row_index); }
+
+std::span<const ColumnName> BenchColumns() { return kBenchColumns; }
 
 uint64_t RowCountOf(DataSet data_set, uint64_t rows) {
   switch (data_set) {
     case DataSet::kSorted:
     case DataSet::kRandom:
     case DataSet::kYcsb:
+    case DataSet::kBench:
       return rows;
     case DataSet::kRangeDelete:
       return std::max<uint64_t>(4, rows);  // so that some are deleted and some are not
@@ -144,7 +155,7 @@ uint64_t RowCountOf(DataSet data_set, uint64_t rows) {
 uint64_t CellsInRow(DataSet data_set) {
   if (data_set == DataSet::kWide) return 1 + kWideQualifiers.size();
   if (IsLarge(data_set) || data_set == DataSet::kCounters) return 1;
-  return kColumns.size() * (data_set == DataSet::kVersions ? kVersionCount : 1);
+  return ColumnsOf(data_set).size() * (data_set == DataSet::kVersions ? kVersionCount : 1);
 }
 
 std::vector<uint32_t> Shuffled(uint64_t count, uint64_t seed) {
@@ -165,8 +176,18 @@ void RowMaker::AddVersions(std::string_view family, std::string_view qualifier,
   }
 }
 
+void RowMaker::AddColumn(uint64_t row_index, size_t column, uint64_t overwrite) {
+  const ColumnName& name = ColumnsOf(data_set_)[column];
+  AddVersions(name.family, name.qualifier, (Mix(row_index) << 16) + column * 1000, overwrite);
+  if (data_set_ != DataSet::kBench || column != 0 || row_index % kMatchingRows != 0) return;
+  std::string_view& value = cells_.back().value;
+  matching_value_ = kMatchingValue;
+  matching_value_ += value.substr(kMatchingValue.size());
+  value = matching_value_;
+}
+
 const RowData& RowMaker::Make(uint64_t row_index, uint64_t overwrite) {
-  row_key_ = RowKeyOf(row_index);
+  row_key_ = data_set_ == DataSet::kBench ? BenchKeyOf(row_index) : RowKeyOf(row_index);
   cells_.clear();
   const uint64_t chance = Mix(row_index) << 16;
   if (data_set_ == DataSet::kWide) {
@@ -177,19 +198,16 @@ const RowData& RowMaker::Make(uint64_t row_index, uint64_t overwrite) {
     cells_.push_back(
         {"1", "body", kFirstMillis * 1000, pool_.Slice(Mix(chance), kLargeValueBytes)});
   } else {
-    for (size_t i = 0; i < kColumns.size(); ++i)
-      AddVersions(kColumns[i].family, kColumns[i].qualifier, chance + i * 1000, overwrite);
+    for (size_t i = 0; i < ColumnsOf(data_set_).size(); ++i) AddColumn(row_index, i, overwrite);
   }
   row_ = {row_key_, cells_};
   return row_;
 }
 
 const RowData& RowMaker::MakeOneCell(uint64_t row_index, uint64_t overwrite, uint64_t chance) {
-  const uint64_t column = chance % kColumns.size();
-  row_key_ = RowKeyOf(row_index);
+  row_key_ = data_set_ == DataSet::kBench ? BenchKeyOf(row_index) : RowKeyOf(row_index);
   cells_.clear();
-  AddVersions(kColumns[column].family, kColumns[column].qualifier,
-              (Mix(row_index) << 16) + column * 1000, overwrite);
+  AddColumn(row_index, chance % ColumnsOf(data_set_).size(), overwrite);
   row_ = {row_key_, cells_};
   return row_;
 }

@@ -3,7 +3,8 @@
 //
 // Values:    Substrings of a pool of text (words and random tokens). zstd compresses it to about 50
 //            %, lz4 to about 70 %.
-// Keys:      "usr:" and 12 digits, with gaps. A missing key is between two that exist.
+// Keys:      "usr:" and 12 digits, with gaps. A missing key is between two that exist. The rows of
+//            DataSet::kBench have the keys of `stele bench`.
 // Threads:   Pool and RowMaker are thread-compatible. Use one RowMaker per thread.
 #pragma once
 
@@ -30,6 +31,7 @@ enum class DataSet : uint8_t {
   kRangeDelete,  // like kRandom; half of its rows are deleted
   kLogged,       // like kRandom, at most 160 MB; only in the log
   kCounters,     // a counter per row, at most 100,000 rows; one version kept
+  kBench,        // the table of `stele bench --fields 5`, bulk loaded; one version kept
 };
 std::string_view NameOf(DataSet data_set);
 
@@ -67,6 +69,15 @@ constexpr std::string_view kCounterQualifier = "n";
 constexpr size_t kCounterBytes = 8;
 std::string EncodedCounter(uint64_t count);
 
+// The columns of DataSet::kBench are in one family, like those of `stele bench`. The first cell of
+// one row in ten begins with kMatchingValue, which no other value contains.
+struct ColumnName {
+  std::string_view family;
+  std::string_view qualifier;
+};
+std::span<const ColumnName> BenchColumns();
+constexpr std::string_view kMatchingValue = "#";
+
 class Pool {
  public:
   explicit Pool(size_t bytes);
@@ -81,6 +92,8 @@ class Pool {
 // The key of row `row_index`, and a key directly after it that does not exist.
 std::string RowKeyOf(uint64_t row_index);
 std::string MissingKeyAfter(uint64_t row_index);
+// The key of a row of DataSet::kBench: "user" and 12 digits, without gaps.
+std::string BenchKeyOf(uint64_t row_index);
 
 uint64_t RowCountOf(DataSet data_set, uint64_t rows);
 uint64_t CellsInRow(DataSet data_set);
@@ -93,17 +106,19 @@ class RowMaker {
   // Returns row `row_index` after overwrite number `overwrite` (0: as first written). Valid until
   // the next call.
   const RowData& Make(uint64_t row_index, uint64_t overwrite = 0);
-  // Returns only one cell of the row. `chance` chooses it.
+  // Returns only one cell of the row, that of column number `chance` mod the number of columns.
   const RowData& MakeOneCell(uint64_t row_index, uint64_t overwrite, uint64_t chance);
 
  private:
   void AddVersions(std::string_view family, std::string_view qualifier, uint64_t column_chance,
                    uint64_t overwrite);
+  void AddColumn(uint64_t row_index, size_t column, uint64_t overwrite);
 
   const Pool& pool_;
   const DataSet data_set_;
   std::string row_key_;
   std::vector<CellData> cells_;
+  std::string matching_value_;
   RowData row_;
 };
 

@@ -15,7 +15,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <string_view>
 
@@ -76,12 +75,17 @@ void PutCells(const RowData& row, TimestampPlace place, const Put& put) {
   }
 }
 
-// A put replaces a counter, so its timestamp is in the value.
-inline std::string CounterKey(std::string_view row_key) {
+// Returns the key of a cell whose timestamp is in the value.
+inline std::string ColumnKey(std::string_view row_key, const ColumnName& column) {
   std::string key;
   AppendRowPrefix(&key, row_key);
-  AppendColumn(&key, kCounterFamily, kCounterQualifier);
+  AppendColumn(&key, column.family, column.qualifier);
   return key;
+}
+
+// A put replaces a counter, so its timestamp is in the value.
+inline std::string CounterKey(std::string_view row_key) {
+  return ColumnKey(row_key, {kCounterFamily, kCounterQualifier});
 }
 
 // Makes the value of a counter with the present time and one more than `stored`, which is "" if
@@ -96,6 +100,17 @@ inline bool IncrementKvCounter(std::string_view stored, std::string* value) {
   value->clear();
   AppendTimestamp(value, now.time_since_epoch().count() * 1000);
   value->append(reinterpret_cast<const char*>(&bits), kCounterBytes);
+  return true;
+}
+
+// Passes on a cell whose value begins with its timestamp. Returns false if it does not.
+inline bool CountKvValue(const ColumnName& column, std::string_view value, Tally* tally) {
+  if (value.size() < kTimestampBytes) return false;
+  uint64_t bits;
+  std::memcpy(&bits, value.data(), kTimestampBytes);
+  value.remove_prefix(kTimestampBytes);
+  tally->Cell(column.family, column.qualifier, static_cast<int64_t>(~__builtin_bswap64(bits)),
+              value);
   return true;
 }
 
@@ -180,12 +195,9 @@ class CellKey {
   }
   // Passes the cell on. Returns false if the value has no timestamp but should.
   bool Count(std::string_view value, Tally* tally) {
-    const bool is_in_key = timestamp_bytes_ > 0;
-    if (!is_in_key && value.size() < kTimestampBytes) return false;
+    if (timestamp_bytes_ == 0) return CountKvValue({family(), qualifier()}, value, tally);
     uint64_t bits;
-    std::memcpy(&bits, is_in_key ? key_.data() + key_.size() - kTimestampBytes : value.data(),
-                kTimestampBytes);
-    if (!is_in_key) value.remove_prefix(kTimestampBytes);
+    std::memcpy(&bits, key_.data() + key_.size() - kTimestampBytes, kTimestampBytes);
     tally->Cell(family(), qualifier(), static_cast<int64_t>(~__builtin_bswap64(bits)), value);
     return true;
   }
@@ -200,9 +212,10 @@ class CellKey {
   bool is_new_row_ = false;
 };
 
-// Reads the newest version of each column, while keys begin with `prefix`.
+// Reads the newest version of each column of at most `rows_max` rows, while keys begin with
+// `prefix`.
 template <typename Iterator>
-bool ReadKvLatest(Iterator& cursor, std::string_view prefix, Tally* tally) {
+bool ReadKvLatest(Iterator& cursor, std::string_view prefix, uint64_t rows_max, Tally* tally) {
   CellKey cell(TimestampPlace::kKey);
   std::string shown;  // the key of the last column reported, without timestamp
   int steps = 0;
@@ -220,7 +233,10 @@ bool ReadKvLatest(Iterator& cursor, std::string_view prefix, Tally* tally) {
       continue;
     }
     if (!cell.Decode(key)) return false;
-    if (cell.is_new_row()) tally->Row(cell.row_key());
+    if (cell.is_new_row()) {
+      if (rows_max-- == 0) break;
+      tally->Row(cell.row_key());
+    }
     if (!cell.Count(cursor.value(), tally)) return false;
     shown.assign(cell.key_without_timestamp());
     steps = 0;
@@ -235,7 +251,8 @@ template <typename Iterator>
 bool ReadKvRow(Iterator& cursor, std::string_view row_prefix, TimestampPlace place,
                bool latest_only, Tally* tally) {
   cursor.Seek(row_prefix);
-  if (latest_only && place == TimestampPlace::kKey) return ReadKvLatest(cursor, row_prefix, tally);
+  if (latest_only && place == TimestampPlace::kKey)
+    return ReadKvLatest(cursor, row_prefix, 1, tally);
   CellKey cell(place);
   for (; cursor.Valid(); cursor.Next()) {
     const std::string_view key = cursor.key();
@@ -247,15 +264,15 @@ bool ReadKvRow(Iterator& cursor, std::string_view row_prefix, TimestampPlace pla
   return true;
 }
 
-// Reads all cells from `scan.start` on, or backwards from the end.
+// Reads all cells from the cursor on, forwards or backwards.
 template <typename Iterator>
 bool ScanKvCells(Iterator& cursor, const Scan& scan, TimestampPlace place, Tally* tally) {
   CellKey cell(place);
-  uint64_t rows_left = scan.row_limit == 0 ? std::numeric_limits<uint64_t>::max() : scan.row_limit;
+  uint64_t rows_left = scan.RowsMax();
   while (cursor.Valid()) {
     if (!cell.Decode(cursor.key())) return false;
     if (cell.is_new_row()) {
-      if (rows_left-- == 0) break;
+      if (rows_left-- == 0 || !cell.row_key().starts_with(scan.row_prefix)) break;
       tally->Row(cell.row_key());
     }
     if (!cell.Count(cursor.value(), tally)) return false;
@@ -268,7 +285,34 @@ bool ScanKvCells(Iterator& cursor, const Scan& scan, TimestampPlace place, Tally
   return true;
 }
 
-// Reads one column of every row.
+// Reads the cells whose value begins with `scan.value_start`, until it has found as many rows as
+// requested.
+template <typename Iterator>
+bool ScanKvMatching(Iterator& cursor, const Scan& scan, TimestampPlace place, Tally* tally) {
+  const size_t value_at = place == TimestampPlace::kKey ? 0 : kTimestampBytes;
+  CellKey cell(place);
+  uint64_t rows_left = scan.RowsMax();
+  bool is_shown = false;  // the row
+  for (; cursor.Valid(); cursor.Next()) {
+    if (!cell.Decode(cursor.key())) return false;
+    if (cell.is_new_row()) {
+      if (rows_left == 0) break;
+      is_shown = false;
+    }
+    const std::string_view value = cursor.value();
+    if (value.size() < value_at) return false;
+    if (!value.substr(value_at).starts_with(scan.value_start)) continue;
+    if (!is_shown) {
+      tally->Row(cell.row_key());
+      --rows_left;
+      is_shown = true;
+    }
+    if (!cell.Count(value, tally)) return false;
+  }
+  return true;
+}
+
+// Reads one column of the rows from the cursor on.
 template <typename Iterator>
 bool ScanKvColumn(Iterator& cursor, const Scan& scan, TimestampPlace place, Tally* tally) {
   CellKey cell(place);
@@ -276,12 +320,17 @@ bool ScanKvColumn(Iterator& cursor, const Scan& scan, TimestampPlace place, Tall
   AppendColumn(&wanted, scan.family, scan.qualifier);
   std::string target;
   std::string shown_row;
+  uint64_t rows_left = scan.RowsMax();
   int steps = 0;
   while (cursor.Valid()) {
     if (!cell.Decode(cursor.key())) return false;
+    if (cell.is_new_row() && rows_left == 0) break;
     const std::string_view column = cell.column();
     if (column == wanted) {
-      if (shown_row != cell.prefix()) tally->Row(cell.row_key());
+      if (shown_row != cell.prefix()) {
+        tally->Row(cell.row_key());
+        --rows_left;
+      }
       shown_row.assign(cell.prefix());
       if (!cell.Count(cursor.value(), tally)) return false;
       steps = 0;
@@ -302,19 +351,29 @@ bool ScanKvColumn(Iterator& cursor, const Scan& scan, TimestampPlace place, Tall
   return true;
 }
 
+// Moves to the first cell of the scan.
+template <typename Iterator>
+void SeekStart(Iterator& cursor, const Scan& scan) {
+  if (!scan.IsShort()) return scan.is_reverse ? cursor.SeekToLast() : cursor.SeekToFirst();
+  std::string start;
+  AppendRowPrefix(&start, scan.start);
+  if (!scan.is_reverse) return cursor.Seek(start);
+  start.back() = '\2';  // after the row
+  cursor.Seek(start);
+  if (cursor.Valid()) {
+    cursor.Prev();
+  } else {
+    cursor.SeekToLast();
+  }
+}
+
 template <typename Iterator>
 bool ScanKv(Iterator& cursor, const Scan& scan, TimestampPlace place, Tally* tally) {
-  if (scan.is_reverse) {
-    cursor.SeekToLast();
-  } else if (scan.start.empty()) {
-    cursor.SeekToFirst();
-  } else {
-    std::string start;
-    AppendRowPrefix(&start, scan.start);
-    cursor.Seek(start);
-  }
-  if (scan.latest_only && place == TimestampPlace::kKey) return ReadKvLatest(cursor, "", tally);
+  SeekStart(cursor, scan);
+  if (scan.latest_only && place == TimestampPlace::kKey)
+    return ReadKvLatest(cursor, "", scan.RowsMax(), tally);
   if (!scan.family.empty()) return ScanKvColumn(cursor, scan, place, tally);
+  if (!scan.value_start.empty()) return ScanKvMatching(cursor, scan, place, tally);
   return ScanKvCells(cursor, scan, place, tally);
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <span>
 
 #include "kv_cells.h"
 #include "workloads.h"
@@ -85,6 +86,41 @@ class LmdbEngine {
     });
   }
 
+  absl::Status WriteMany(std::span<const RowData> rows) {
+    return InTransaction([&](MDB_txn* transaction) {
+      int code = 0;
+      for (size_t i = 0; i < rows.size() && code == 0; ++i) code = PutRow(transaction, rows[i], 0);
+      return code;
+    });
+  }
+
+  absl::StatusOr<bool> CheckAndWrite(const RowData& row) {
+    const CellData& cell = row.cells.front();
+    const std::string key = ColumnKey(row.row_key, {cell.family, cell.qualifier});
+    bool exists = false;
+    const absl::Status status = InTransaction([&](MDB_txn* transaction) {
+      MDB_val key_bytes = ValOf(key);
+      MDB_val stored{};
+      const int code = mdb_get(transaction, cells_, &key_bytes, &stored);
+      exists = code == 0;
+      return exists || code == MDB_NOTFOUND ? PutRow(transaction, row, 0) : code;
+    });
+    if (!status.ok()) return status;
+    return exists;
+  }
+
+  absl::Status DeleteRow(std::string_view row_key, std::span<const ColumnName> columns) {
+    return InTransaction([&](MDB_txn* transaction) {
+      for (const ColumnName& column : columns) {
+        const std::string key = ColumnKey(row_key, column);
+        MDB_val key_bytes = ValOf(key);
+        const int code = mdb_del(transaction, cells_, &key_bytes, nullptr);
+        if (code != 0 && code != MDB_NOTFOUND) return code;
+      }
+      return 0;
+    });
+  }
+
   // In transactions of as many cells as those of a bulk load, and then a sync.
   absl::Status DeleteRows(const std::string& start, const std::string& end) {
     std::string start_key;
@@ -140,6 +176,22 @@ class LmdbEngine {
       AppendRowPrefix(&prefix_, row_key);
       LmdbCursor cursor(cursor_);
       return Verdict(ReadKvRow(cursor, prefix_, engine_.place_, latest_only, tally), cursor);
+    }
+    // In one transaction.
+    absl::Status ReadMany(std::span<const std::string> row_keys, std::span<const ColumnName>,
+                          Tally* tally) {
+      const absl::Status ready = Renew();
+      if (!ready.ok()) return ready;
+      LmdbCursor cursor(cursor_);
+      for (const std::string& row_key : row_keys) {
+        prefix_.clear();
+        AppendRowPrefix(&prefix_, row_key);
+        const bool is_ours =
+            ReadKvRow(cursor, prefix_, engine_.place_, /*latest_only=*/false, tally);
+        const absl::Status status = Verdict(is_ours, cursor);
+        if (!status.ok()) return status;
+      }
+      return absl::OkStatus();
     }
     absl::Status Run(const Scan& scan, Tally* tally) {
       const absl::Status ready = Renew();
@@ -253,7 +305,7 @@ Contender LmdbContender() {
           "renewed; bulk by MDB_APPEND, 100,000 "
           "cells a transaction; versions are never dropped; ranges deleted by cursor, 100,000 "
           "cells a "
-          "transaction, then synced",
+          "transaction, then synced; mget, bulk, delete and check-and-mutate in one transaction",
       .run = &RunWorkload<LmdbEngine>};
 }
 

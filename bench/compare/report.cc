@@ -120,7 +120,8 @@ std::string RunAsJson(const Plan& plan) {
                     Quoted(contender.name), Quoted(contender.version), Quoted(contender.settings));
   }
   return fmt::format(
-      "{{\"run\":\"stele_compare\",\"rows\":{},\"rounds\":{},\"compacted\":{},\"machine\":{},"
+      "{{\"run\":\"stele_compare\",\"names\":\"bench\",\"rows\":{},\"rounds\":{},\"compacted\":{},"
+      "\"machine\":{},"
       "\"engines\":{{{}}}}}\n",
       plan.rows, plan.rounds, plan.compacts, Quoted(MachineText(plan.directory)), engines);
 }

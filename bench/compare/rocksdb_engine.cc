@@ -13,6 +13,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -137,6 +138,36 @@ class RocksdbEngine {
     return StatusOf(database_->Put(rocksdb::WriteOptions(), RocksSlice(key), RocksSlice(counter_)));
   }
 
+  absl::Status WriteMany(std::span<const RowData> rows) {
+    rocksdb::WriteBatch batch;
+    for (const RowData& row : rows) {
+      const absl::Status put = PutRow(row, &batch);
+      if (!put.ok()) return put;
+    }
+    return StatusOf(database_->Write(rocksdb::WriteOptions(), &batch));
+  }
+
+  absl::StatusOr<bool> CheckAndWrite(const RowData& row) {
+    const CellData& cell = row.cells.front();
+    const std::string key = ColumnKey(row.row_key, {cell.family, cell.qualifier});
+    rocksdb::PinnableSlice stored;
+    const rocksdb::Status got = database_->Get(
+        rocksdb::ReadOptions(), database_->DefaultColumnFamily(), RocksSlice(key), &stored);
+    if (!got.ok() && !got.IsNotFound()) return StatusOf(got);
+    const absl::Status written = Write(row, /*sync=*/false);
+    if (!written.ok()) return written;
+    return got.ok();
+  }
+
+  absl::Status DeleteRow(std::string_view row_key, std::span<const ColumnName> columns) {
+    rocksdb::WriteBatch batch;
+    for (const ColumnName& column : columns) {
+      const rocksdb::Status added = batch.Delete(ColumnKey(row_key, column));
+      if (!added.ok()) return StatusOf(added);
+    }
+    return StatusOf(database_->Write(rocksdb::WriteOptions(), &batch));
+  }
+
   absl::Status DeleteRows(const std::string& start, const std::string& end) {
     std::string start_key;
     std::string end_key;
@@ -202,10 +233,37 @@ class RocksdbEngine {
       return Verdict(ReadKvRow(cursor, prefix_, place_, latest_only, tally), *row_iterator_);
     }
 
+    // One MultiGet of all columns of all rows.
+    absl::Status ReadMany(std::span<const std::string> row_keys,
+                          std::span<const ColumnName> columns, Tally* tally) {
+      const size_t count = row_keys.size() * columns.size();
+      std::vector<std::string> keys;
+      keys.reserve(count);
+      for (const std::string& row_key : row_keys) {
+        for (const ColumnName& column : columns) keys.push_back(ColumnKey(row_key, column));
+      }
+      const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
+      std::vector<rocksdb::PinnableSlice> values(count);
+      std::vector<rocksdb::Status> statuses(count);
+      database_.MultiGet(rocksdb::ReadOptions(), database_.DefaultColumnFamily(), count,
+                         slices.data(), values.data(), statuses.data());
+      bool is_counted = false;  // the row
+      for (size_t i = 0; i < count; ++i) {
+        if (i % columns.size() == 0) is_counted = false;
+        if (statuses[i].IsNotFound()) continue;
+        if (!statuses[i].ok()) return StatusOf(statuses[i]);
+        if (!is_counted) tally->Row(row_keys[i / columns.size()]);
+        is_counted = true;
+        if (!CountKvValue(columns[i % columns.size()], ViewOf(values[i]), tally))
+          return absl::InternalError("rocksdb: not a cell's value");
+      }
+      return absl::OkStatus();
+    }
+
     absl::Status Run(const Scan& scan, Tally* tally) {
       rocksdb::ReadOptions options;
       options.total_order_seek = true;
-      if (scan.row_limit > 0) {
+      if (scan.IsShort()) {
         const absl::Status ready = Renew(options, &short_iterator_);
         if (!ready.ok()) return ready;
         RocksCursor cursor(short_iterator_.get());
@@ -297,6 +355,7 @@ Contender RocksdbContender() {
           "logs; iterators reused; full scans read ahead 2 MiB past the cache; bulk by "
           "SstFileWriter (2 threads) and ingestion; "
           "versions by a compaction filter, at flush too; ranges deleted by a synced DeleteRange; "
+          "mget by MultiGet of the cells, bulk and delete by a WriteBatch of the cells; "
           "recover: write buffers of 512 MiB, avoid_flush_during_recovery",
       .run = &RunWorkload<RocksdbEngine>};
 }

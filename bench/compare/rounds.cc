@@ -18,6 +18,11 @@ constexpr uint64_t kUncachedCacheBytes = uint64_t{32} << 20;
 constexpr uint64_t kLargeWriteBufferBytes = uint64_t{512} << 20;
 constexpr int kTablesWithoutFlush = 4;
 
+bool ReplacesVersions(DataSet data_set) {
+  return data_set == DataSet::kYcsb || data_set == DataSet::kCounters ||
+         data_set == DataSet::kBench;
+}
+
 class Rounds {
  public:
   Rounds(const Plan& plan, const std::function<void(const Result&)>& on_result)
@@ -76,8 +81,7 @@ class Rounds {
     WorkloadRun run;
     run.workload = &workload;
     run.settings.directory = DirectoryOf(workload.data_set, contender);
-    run.settings.replaces_versions =
-        workload.data_set == DataSet::kYcsb || workload.data_set == DataSet::kCounters;
+    run.settings.replaces_versions = ReplacesVersions(workload.data_set);
     run.settings.keeps_one_version =
         run.settings.replaces_versions || workload.data_set == DataSet::kOverwrite;
     if (workload.kind == WorkloadKind::kRecover) {

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "workloads.h"
 
@@ -37,10 +40,19 @@ stele::RowMutation MutationOf(const RowData& row) {
   return mutation;
 }
 
-void Take(const stele::RowView& row, Tally* tally) {
+// A Row or a RowView.
+template <typename Row>
+void Take(const Row& row, Tally* tally) {
   tally->Row(row.row_key());
-  for (const stele::CellView& cell : row.cells())
+  for (const auto& cell : row.cells())
     tally->Cell(cell.family(), cell.qualifier(), cell.timestamp().micros(), cell.value());
+}
+
+stele::RowRange RangeOf(const Scan& scan) {
+  if (!scan.row_prefix.empty()) return stele::RowRange::Prefix(std::string(scan.row_prefix));
+  if (scan.start.empty()) return stele::RowRange::All();
+  return scan.is_reverse ? stele::RowRange::EndingAt(std::string(scan.start))
+                         : stele::RowRange::StartingAt(std::string(scan.start));
 }
 
 class SteleEngine {
@@ -68,6 +80,31 @@ class SteleEngine {
 
   absl::Status Increment(std::string_view row_key) {
     return TableOf(row_key).ReadModifyWriteRow(row_key, {&increment_, 1}).status();
+  }
+
+  absl::Status WriteMany(std::span<const RowData> rows) {
+    std::vector<stele::RowMutation> mutations;
+    mutations.reserve(rows.size());
+    for (const RowData& row : rows) mutations.push_back(MutationOf(row));
+    const std::vector<stele::FailedMutation> failed = tables_.front().BulkApply(mutations);
+    return failed.empty() ? absl::OkStatus() : failed.front().status;
+  }
+
+  absl::StatusOr<bool> CheckAndWrite(const RowData& row) {
+    const CellData& cell = row.cells.front();
+    const stele::RowMutation mutation = MutationOf(row);
+    const absl::StatusOr<stele::MutationBranch> branch =
+        TableOf(row.row_key)
+            .CheckAndMutateRow(
+                row.row_key,
+                stele::Filter::Column(std::string(cell.family), std::string(cell.qualifier)),
+                mutation, mutation);
+    if (!branch.ok()) return branch.status();
+    return *branch == stele::MutationBranch::kPredicateMatched;
+  }
+
+  absl::Status DeleteRow(std::string_view row_key, std::span<const ColumnName>) {
+    return TableOf(row_key).Apply(stele::RowMutation(std::string(row_key)).DeleteFromRow());
   }
 
   absl::Status DeleteRows(const std::string& start, const std::string& end) {
@@ -105,16 +142,25 @@ class SteleEngine {
           .status();
     }
 
+    absl::Status ReadMany(std::span<const std::string> row_keys, std::span<const ColumnName>,
+                          Tally* tally) {
+      const auto rows = engine_.tables_.front().ReadMany(row_keys);
+      if (!rows.ok()) return rows.status();
+      for (const std::optional<stele::Row>& row : *rows) {
+        if (row.has_value()) Take(*row, tally);
+      }
+      return absl::OkStatus();
+    }
+
     absl::Status Run(const Scan& scan, Tally* tally) {
-      const stele::RowRange range = scan.start.empty()
-                                        ? stele::RowRange::All()
-                                        : stele::RowRange::StartingAt(std::string(scan.start));
       stele::Filter filter;
       if (scan.latest_only) filter = latest_;
       if (!scan.family.empty())
         filter = stele::Filter::Column(std::string(scan.family), std::string(scan.qualifier));
+      if (!scan.value_start.empty())
+        filter = stele::Filter::ValueRegex(std::string(scan.value_start) + ".*");
       stele::RowReader reader =
-          engine_.tables_.front().ReadRows(range, filter,
+          engine_.tables_.front().ReadRows(RangeOf(scan), filter,
                                            {.limit = static_cast<int64_t>(scan.row_limit),
                                             .reverse = scan.is_reverse,
                                             .fill_cache = scan.fills_cache});

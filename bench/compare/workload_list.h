@@ -24,6 +24,7 @@ enum class WorkloadKind : uint8_t {
   kScan,          // all rows
   kScanShort,     // 100 rows from a random key
   kMixed,         // reads, scans and writes in random order
+  kBench,         // the operations of the workload of `stele bench` with the same name
 };
 
 // The shares of the operations of a mixed workload, in percent.

@@ -7,6 +7,10 @@
 //              absl::Status Open(const OpenSettings&);         creates the database if absent
 //              absl::Status Write(const RowData&, bool sync);  thread-safe; one atomic row
 //              absl::Status Increment(row key);                adds one to its counter; one thread
+//              absl::Status WriteMany(rows);                   one batch
+//              absl::StatusOr<bool> CheckAndWrite(const RowData&);  one cell; returns whether its
+//                                                              column had one; one thread
+//              absl::Status DeleteRow(row key, columns);       the row has no other columns
 //              absl::Status DeleteRows(row key, row key);      from the first to before the second;
 //                                                              on disk when it returns
 //              absl::Status BulkAdd(const RowData&);           rows ascend
@@ -20,6 +24,7 @@
 //              class Reader {
 //                explicit Reader(Engine*);
 //                absl::Status Read(row key, latest only, Tally*);
+//                absl::Status ReadMany(row keys, columns, Tally*);  rows have no other columns
 //                absl::Status Run(const Scan&, Tally*);
 //              };
 // Threads:   RunWorkload runs alone in its process.
@@ -31,6 +36,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "bench_operations.h"
 #include "contender.h"
 #include "increment.h"
 #include "measure.h"
@@ -89,7 +95,8 @@ class WorkloadRunner {
       case WorkloadKind::kSync:
         return RunSync();
       case WorkloadKind::kMixed:
-        return RunMixed();
+      case WorkloadKind::kBench:
+        return RunWarm();
       default:
         return RunRead();
     }
@@ -251,13 +258,15 @@ class WorkloadRunner {
     return absl::OkStatus();
   }
 
-  absl::Status RunMixed() {
+  absl::Status RunWarm() {
     {
       typename Engine::Reader reader(&engine_);
       const absl::Status warmed = WarmCache(&reader);
       if (!warmed.ok()) return warmed;
     }
-    return MixedRunner<Engine>(&engine_, run_, rows_).Run(&figure_);
+    if (workload_.kind == WorkloadKind::kMixed)
+      return MixedRunner<Engine>(&engine_, run_, rows_).Run(&figure_);
+    return BenchRunner<Engine>(&engine_, run_, rows_).Run(&figure_);
   }
 
   absl::Status RunRead() {

@@ -18,13 +18,15 @@ def figure(workload, value, cpu_seconds, number, **names):
                        "operations": 100, "round": number, "error": "", **names})
 
 
-RUN = json.dumps({"run": "stele_compare", "machine": "two cores"})
+RUN = json.dumps({"run": "stele_compare", "names": "bench", "machine": "two cores"})
+OLD_RUN = json.dumps({"run": "stele_compare", "machine": "two cores"})
+SERVER_RUN = json.dumps({"run": "stele_server_load", "machine": "two cores"})
 DISK = {"stele": 60 << 20, "rocksdb": 70 << 20}
 COMPARED = [RUN, *(figure("scan", value, cpu_seconds, number, engine=engine, disk_bytes=DISK[engine])
                    for value, cpu_seconds, number, engine in ((3e6, 1, 0, "stele"), (1e6, 4, 0, "rocksdb"),
                                                               (5e6, 3, 1, "stele"), (2e6, 4, 1, "rocksdb"))),
             figure("get", 4e3, 2, 0, engine="stele")]
-SERVED = [RUN, figure("scan", 2e3, 1, 0, server="steled-disk", connections=16),
+SERVED = [SERVER_RUN, figure("scan", 2e3, 1, 0, server="steled-disk", connections=16),
           figure("scan", 1e3, 1, 0, server="emulator", connections=16)]
 
 
@@ -33,6 +35,11 @@ class SummarizeResults(unittest.TestCase):
         result = summarize_results.summarize(COMPARED, "rocksdb", "Scans", "abc", "stele_compare")
         self.assertEqual(result["rows"], [["scan", "stele", "4.00M rows/s", "1.50M rows/s", 2.67, 2.0, "60 / 70", None]])
         self.assertEqual((result["machine"], result["note"]), ("two cores", "Medians of 2 round(s)."))
+
+    def test_old_names_of_workloads_become_the_present_ones(self):
+        for run, workload in ((RUN, "scan"), (OLD_RUN, "scan_all")):
+            result = summarize_results.summarize([run, *COMPARED[1:]], "rocksdb", "Scans", "abc", "stele_compare")
+            self.assertEqual([row[0] for row in result["rows"]], [workload])
 
     def test_connections_are_part_of_the_workload(self):
         result = summarize_results.summarize(SERVED, "emulator", "Server", "abc", "stele_server_load")
