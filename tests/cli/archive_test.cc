@@ -27,9 +27,20 @@ class ArchiveTest : public CommandTest {
     words.insert(words.end(), {"--resume", Path("state")});
     return words;
   }
-  std::string StateText() const {
-    std::ifstream file(Path("state"), std::ios::binary);
+  static std::string FileText(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  // Returns the default state files, and the files next to them.
+  std::vector<std::string> StateFiles() const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(Path("."))) {
+      if (entry.path().filename().string().starts_with("archive.archive-"))
+        found.push_back(entry.path().string());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
   }
 
   // 40 rows with cells of the days 1 to 19, in two families, and counters of two days.
@@ -122,6 +133,7 @@ class ArchiveTest : public CommandTest {
       EXPECT_EQ(Run(words).exit_status, 0) << suffix << " " << count;
       EXPECT_EQ(CellsOf(database()).All(), before.newer) << suffix << " " << count;
       EXPECT_EQ(CellsOf(archive()).All(), before.older) << suffix << " " << count;
+      EXPECT_TRUE(StateFiles().empty()) << suffix << " " << count;
     }
     EXPECT_GT(count, 2) << "no run was interrupted";
   }
@@ -251,6 +263,43 @@ TEST_F(ArchiveTest, AStateFileNamesItsJob) {
   EXPECT_FALSE(std::filesystem::exists(Path("state.lock")));
 }
 
+TEST_F(ArchiveTest, TheStateFileIsNextToTheArchive) {
+  Fill();
+  const Cells before = CellsOf(database());
+  {
+    const auto run = StartAndStop(
+        1, {"--db", database(), "archive", "t", "--before", kBefore, "--to", archive()});
+    ASSERT_TRUE(run->AwaitStop()) << "no state was written";
+    run->Kill();
+  }
+  ASSERT_EQ(StateFiles().size(), 2u) << "a state file and its lock file";
+  const std::string state = StateFiles()[0];
+  EXPECT_EQ(StateFiles()[1], state + ".lock");
+  const std::string text = FileText(state);
+  const std::string name = std::filesystem::path(state).filename().string();
+  WriteFile(name, "notes");
+  ExpectError(Words(), 1, name + " exists and is not a state file of archive");
+  std::string later = text;
+  ASSERT_NE(later.find("864000000000"), std::string::npos) << later;
+  WriteFile(name, later.replace(later.find("864000000000"), 12, "950400000000"));
+  ExpectError(Words(), 1, name + " is the state of another archive run: its time of --before");
+  EXPECT_FALSE(std::filesystem::exists(archive()));
+  WriteFile(name, text);
+  // Another job has its own file.
+  std::vector<std::string> other = Words();
+  other.push_back("prefix=row7");
+  EXPECT_EQ(Run(other).exit_status, 0);
+  EXPECT_EQ(FileText(state), text);
+  EXPECT_EQ(StateFiles().size(), 2u);
+  // The same job, with another form of the path.
+  std::vector<std::string> same = Words();
+  same.back() = Path("./archive//");
+  EXPECT_EQ(Run(same).exit_status, 0);
+  EXPECT_TRUE(StateFiles().empty());
+  EXPECT_EQ(CellsOf(database()).All(), before.newer);
+  EXPECT_EQ(CellsOf(archive()).All(), before.older);
+}
+
 TEST_F(ArchiveTest, OtherFilesAreNotReplacedByAState) {
   Fill();
   const Cells before = CellsOf(database());
@@ -281,7 +330,7 @@ TEST_F(ArchiveTest, AnArchiveThatLostVerifiedCellsDeletesNothing) {
     const auto run = StartAndStop(renames, words);
     ASSERT_TRUE(run->AwaitStop()) << "no state had verified cells";
     run->Kill();
-    has_verified = StateText().find("\"verified_cells\":") != std::string::npos;
+    has_verified = FileText(Path("state")).find("\"verified_cells\":") != std::string::npos;
   }
   const Cells left = CellsOf(database());
   const Cells archived = CellsOf(archive());
@@ -322,6 +371,7 @@ TEST_F(ArchiveTest, RejectsWhatCannotWork) {
 TEST_F(ArchiveTest, AnInterruptedRunContinues) {
   ExpectEachInterruptedRunContinues(".log", Words());
   ExpectEachInterruptedRunContinues(".sst", Words());
+  ExpectEachInterruptedRunContinues(".new", Words());  // of the state file
 }
 
 TEST_F(ArchiveTest, AnInterruptedRunWithAStateFileContinues) {

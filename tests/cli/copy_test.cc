@@ -243,6 +243,26 @@ TEST_F(CopyTest, MarksOfAnotherCopyAndOtherFilesAreLeftAlone) {
   ExpectSame("t", "t");
 }
 
+TEST_F(CopyTest, RangesThatDifferLateInALongKeyHaveTheirOwnMarks) {
+  MakeRows(2000);
+  const std::string start = "start=" + std::string(300, 'a');
+  {
+    const auto copy = StartAndStop(
+        3, {"copy", source(), destination(), "batch-size=1", "workers=2", start + "1"});
+    ASSERT_TRUE(copy->AwaitStop()) << "it was to be killed: give it more rows";
+    copy->Kill();
+  }
+  ASSERT_EQ(MarkFiles().size(), 1u);
+  const std::string marks = MarkFiles()[0];
+  const std::string bytes = FileBytes(marks);
+  EXPECT_EQ(Copied({start + "2"}).find("resuming after"), std::string::npos);
+  ASSERT_TRUE(std::filesystem::exists(marks));
+  EXPECT_EQ(FileBytes(marks), bytes);
+  EXPECT_NE(Copied({start + "1"}).find("resuming after"), std::string::npos);
+  EXPECT_TRUE(MarkFiles().empty());
+  ExpectSame("t", "t");
+}
+
 TEST_F(CopyTest, WhatDoesNotFitIsRefusedBeforeAnythingIsWritten) {
   MakeRows(10);
   {

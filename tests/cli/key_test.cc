@@ -70,9 +70,30 @@ TEST_F(KeyTest, FieldsAreEncodedAndDecoded) {
               wrong + ":2:22: type must be one of string, bytes, int64, timestamp");
 #endif
   ExpectError({"key", "decode", "--schema", schema, "hats"}, 1, "byte 4: the key ends after 1");
-  ExpectError({"key", "encode", "--schema", schema, "shop=a#"}, 1, "ordered_code");
+  ExpectError({"key", "encode", "--schema", schema, "shop=a#", "key=b"}, 1, "ordered_code");
   ExpectError({"key", "encode", "--schema", schema, "shoe=a"}, 2, "no field \"shoe\"");
   ExpectError({"key", "encode", "--schema", Path("none"), "a=b"}, 1, "none");
+}
+
+// Only a field that is given as empty is empty.
+TEST_F(KeyTest, AMissingFieldIsAnError) {
+  const std::string fields = "id:string,raw:bytes,code:int64,at:timestamp";
+  const auto encode = [&](std::vector<std::string> values) {
+    values.insert(values.begin(), {"key", "encode", "--fields", fields, "--hex"});
+    return values;
+  };
+  ExpectError(encode({"raw=a", "code=5", "at=1"}), 2,
+              "the field \"id\" is missing: add id=VALUE, or id= if it is empty");
+  ExpectError(encode({"id=a", "code=5", "at=1"}), 2,
+              "the field \"raw\" is missing: add raw=VALUE, or raw= if it is empty");
+  ExpectError(encode({"id=a", "raw=b", "at=1"}), 2,
+              "the field \"code\" is missing: add code=VALUE");
+  ExpectError(encode({"id=a", "raw=b", "code=5"}), 2, "the field \"at\" is missing: add at=VALUE");
+  // A name that the schema does not have is reported first, since it may be a wrong spelling.
+  ExpectError(encode({"ID=a", "raw=b", "code=5", "at=1"}), 2, "no field \"ID\"");
+  Expect({"encode", "--fields", "id:string,code:int64", "--hex", "id=", "code=5"}, "0000000185\n");
+  ExpectError({"key", "encode", "--fields", "id:string"}, 2, "the field \"id\" is missing");
+  Expect({"encode", "--fields", "id:string", "--hex", "id="}, "0000\n");
 }
 
 TEST_F(KeyTest, WrongInputHasStatus1AndAWrongCommandLine2) {

@@ -35,7 +35,7 @@ struct ArchiveRequest {
   std::string table;
   std::string directory;
   OldCells old;
-  std::string state_path;  // "": no state file
+  std::string state_path;  // "": the default of the job
   bool is_dry_run = false;
   bool as_json = false;
 };
@@ -180,7 +180,7 @@ void PrintCounts(Session& session, const ArchiveRequest& request, const OldCellC
                   request.is_dry_run ? "would move to" : "moved to", request.directory));
 }
 
-// Moves the cells. The state file, if there is one, names the step that was reached.
+// Moves the cells. The state file records how many of them were verified.
 absl::Status MoveOldCells(Session& session, const ArchiveRequest& request, Database& database,
                           Table& table, ArchiveState& state) {
   STELE_RETURN_IF_ERROR(state.Begin());
@@ -206,12 +206,14 @@ absl::Status RunArchive(Session& session, const std::vector<std::string>& args) 
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   STELE_ASSIGN_OR_RETURN(ArchiveRequest request, ParseArchiveRequest(flags));
   request.as_json = as_json;
+  const ArchiveJob job = {.database = session.options().database,
+                          .table = request.table,
+                          .rows = request.old.rows,
+                          .before = request.old.before,
+                          .archive = request.directory};
+  if (request.state_path.empty()) request.state_path = DefaultArchiveState(job);
   STELE_RETURN_IF_ERROR(CheckDirectories(session, request));
-  ArchiveState state(request.state_path, {.database = session.options().database,
-                                          .table = request.table,
-                                          .rows = request.old.rows,
-                                          .before = request.old.before,
-                                          .archive = request.directory});
+  ArchiveState state(request.state_path, job);
   STELE_RETURN_IF_ERROR(state.Check());
   const auto access = request.is_dry_run ? Session::Access::kRead : Session::Access::kWrite;
   STELE_ASSIGN_OR_RETURN(Database database, session.Open(access));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/checksum.h"
 #include "base/status.h"
 #include "io/file_system.h"
 #include "keys/printable.h"
@@ -85,10 +86,16 @@ absl::Status CheckJob(const std::string& path, const Json& json, const ArchiveJo
 
 }  // namespace
 
+std::string DefaultArchiveState(const ArchiveJob& job) {
+  Json fields;
+  for (const JobField& field : FieldsOf(job)) fields[field.member] = field.value;
+  return fmt::format("{}.archive-{:016x}", NormalLocation(job.archive),
+                     internal::Checksum64(fields.dump()));
+}
+
 absl::Status ArchiveState::Check() {
   has_file_ = false;
   verified_cells_.reset();
-  if (path_.empty()) return absl::OkStatus();
   const auto text = ReadStateFile(path_);
   if (text.status().code() == absl::StatusCode::kNotFound) return absl::OkStatus();
   STELE_RETURN_IF_ERROR(text.status());
@@ -108,8 +115,9 @@ absl::Status ArchiveState::Check() {
 }
 
 absl::Status ArchiveState::Begin() {
-  if (path_.empty()) return absl::OkStatus();
-  STELE_ASSIGN_OR_RETURN(run_, CopyLock::Take(path_, "archive run"));
+  auto run = CopyLock::Take(path_, "archive run");
+  if (!run.ok()) return Within("locking the state file", run.status());
+  run_ = *std::move(run);
   STELE_RETURN_IF_ERROR(Check());
   return has_file_ ? absl::OkStatus() : Write();
 }
@@ -120,12 +128,9 @@ absl::Status ArchiveState::SetVerified(uint64_t cells) {
   return Write();
 }
 
-absl::Status ArchiveState::Remove() {
-  return path_.empty() ? absl::OkStatus() : RemoveStateFile(path_);
-}
+absl::Status ArchiveState::Remove() { return RemoveStateFile(path_); }
 
 absl::Status ArchiveState::Write() const {
-  if (path_.empty()) return absl::OkStatus();
   Json json;
   json["what"] = kArchiveState;
   for (const JobField& field : FieldsOf(job_)) json[field.member] = field.value;

@@ -1,5 +1,5 @@
-// tools/stele/archive_state.h: the state file of `stele archive --resume FILE`. It names the job
-// and what was verified, so that another job does not continue in its place.
+// tools/stele/archive_state.h: the state file of `stele archive`. It names the job and what was
+// verified, so that another job does not continue in its place.
 //
 // Format:    JSON. The file is replaced durably and atomically.
 // Contract:  The file never replaces a check: each run compares the cells again before it deletes
@@ -29,9 +29,12 @@ struct ArchiveJob {
   std::string archive;
 };
 
+// Returns the default path of the job's state file: next to the archive, with a checksum of the
+// job, so that every job has its own file.
+std::string DefaultArchiveState(const ArchiveJob& job);
+
 class ArchiveState {
  public:
-  // With an empty `path`, nothing is read or stored.
   ArchiveState(std::string path, ArchiveJob job) : path_(std::move(path)), job_(std::move(job)) {}
 
   // Reads the state of an earlier run, if the file exists, and writes nothing.

@@ -14,6 +14,7 @@
 #include "copy_source.h"
 #include "copy_verify.h"
 #include "io/output_file.h"
+#include "keys/printable.h"
 #include "listing.h"
 #include "location.h"
 #include "row_text.h"
@@ -87,12 +88,16 @@ absl::StatusOr<CopyRequest> ParseCopyRequest(const std::vector<std::string>& arg
   return request;
 }
 
+// Has the whole row keys, since RowRange::ToString cuts long ones.
 std::string JobText(const CopyRequest& request) {
   Json job = {{"source", request.source},
               {"destination", request.destination},
               {"tables", request.tables},
               {"to", request.to},
-              {"rows", request.rows.ToString()}};
+              {"start", internal::EscapedBytes(request.rows.start())},
+              {"start_bound", static_cast<int>(request.rows.start_bound())},
+              {"end", internal::EscapedBytes(request.rows.end())},
+              {"end_bound", static_cast<int>(request.rows.end_bound())}};
   return job.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -22,9 +22,9 @@ constexpr Command kCommands[] = {
      "  After an interruption, the same command continues.\n\n"
      "  --before 2015-01-01 or 2015-01-01T06:30:00Z\n"
      "  --dry-run   prints how many rows, cells and bytes would move\n"
-     "  --resume    a state file: a run with other parameters, or with an archive that lost "
+     "  --resume    the state file: a run with other parameters, or with an archive that lost "
      "cells,\n"
-     "              is then an error. Default: none\n"
+     "              is an error. Default: a file next to DIRECTORY, its own for each job\n"
      "  --format json   default: text\n\n"
      "  Example: stele --db shop.db archive orders --before 2024-01-01 --to /slow/orders.db\n",
      RunArchive, true},

@@ -107,6 +107,13 @@ absl::StatusOr<Value> ValueOf(FieldType type, const std::string& text) {
   return Value(std::move(bytes));
 }
 
+// A missing field is an error for every type: an empty string is a value of its own.
+absl::Status MissingFieldError(const RowKeySchema::Field& field) {
+  const bool is_text = field.type == FieldType::kString || field.type == FieldType::kBytes;
+  return UsageError(fmt::format("the field \"{0}\" is missing: add {0}=VALUE{1}", field.name,
+                                is_text ? fmt::format(", or {}= if it is empty", field.name) : ""));
+}
+
 // Reads "id=a code=5", in any order.
 absl::StatusOr<std::vector<Value>> ValuesOf(const RowKeySchema& schema,
                                             const std::vector<std::string>& words) {
@@ -121,24 +128,23 @@ absl::StatusOr<std::vector<Value>> ValuesOf(const RowKeySchema& schema,
       return UsageError(fmt::format("the field \"{}\" is given twice",
                                     internal::Printable(word.substr(0, equals))));
   }
+  for (const auto& entry : texts) {
+    const auto has_name = [&](const RowKeySchema::Field& field) {
+      return field.name == entry.first;
+    };
+    if (std::none_of(schema.fields().begin(), schema.fields().end(), has_name))
+      return UsageError(
+          fmt::format("the schema has no field \"{}\"", internal::Printable(entry.first)));
+  }
   std::vector<Value> values;
   for (const RowKeySchema::Field& field : schema.fields()) {
     const auto found = texts.find(field.name);
-    const bool is_text = field.type == FieldType::kString || field.type == FieldType::kBytes;
-    if (found == texts.end() && !is_text)
-      return UsageError(fmt::format("the field \"{}\" is missing", field.name));
-    if (found == texts.end()) {
-      values.emplace_back(std::string());
-      continue;
-    }
+    if (found == texts.end()) return MissingFieldError(field);
     auto value = ValueOf(field.type, found->second);
     if (!value.ok()) return Within(fmt::format("field \"{}\"", field.name), value.status());
     values.push_back(*std::move(value));
-    texts.erase(found);
   }
-  if (texts.empty()) return values;
-  return UsageError(
-      fmt::format("the schema has no field \"{}\"", internal::Printable(texts.begin()->first)));
+  return values;
 }
 
 // A string of letters, digits and _-.:/@+ stays as it is. Others are in double quotes.
