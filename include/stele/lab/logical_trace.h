@@ -1,0 +1,70 @@
+// stele/lab/logical_trace.h: makes logical traces, whose operations are queries and fields instead
+// of row keys. Requires the library stele::lab.
+//
+// stele/stele.h does not include this header. `stele trace synth` has the same functions.
+// docs/lab/compare.md describes the form. Replay() and CompareDesigns() run a logical trace.
+//
+// Each call passes JSON lines to `write`, one or more whole lines at a time, in the order of their
+// times. An error of `write` ends the call, which returns it. If a call fails, `write` may have got
+// a part of the trace.
+// Threads:   one thread per call: that of the caller. Calls may run together. The types are values,
+//            and thread-compatible.
+// Memory:    stated with each function.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "stele/lab/compare.h"
+#include "stele/lab/design.h"
+
+namespace stele {
+inline namespace v0 {
+namespace lab {
+
+struct SynthesizeOptions {
+  // At least one. The weights of the first design say how often a query occurs. A record must be
+  // usable in all designs, and an operation has the fields that its query uses in one of them.
+  std::vector<Design> designs = {};
+  std::string table = {};  // of each design. "": the only one that has the first design's queries
+  // Paths by the name of an input. They replace the files that the designs name.
+  std::map<std::string, std::string> inputs = {};
+  uint64_t operations = 10'000;  // from 1 to 10,000,000
+  RecordDistribution distribution = {};
+  uint64_t seed = 1;  // the same options and files give the same trace
+  // The times of the operations begin with 0 and have this rate. A finite number above 0.
+  double operations_per_second = 1000;
+  uint64_t records_max = 0;  // reads at most this many records per input. 0: all
+  // Files that the caller writes. If one of them is a file that is read, the call returns
+  // InvalidArgument.
+  std::vector<std::string> output_paths = {};
+
+  // Ends the call with Cancelled if a stop is requested. Default: never.
+  std::stop_token stop = {};
+  // Called from time to time: `done` of `total` units of the phase, "reading" or "writing".
+  // Default: nothing is called.
+  std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
+};
+
+// Draws operations for the queries of the designs, with fields from the records of their inputs.
+// Memory: for each query at most 100,000 records or 64 MiB; 16 bytes per operation.
+//
+// Errors:
+//   InvalidArgument      wrong options; a choice of several tables; a wrong input; a query that has
+//                        no record that all designs can use, or that reads in one design and writes
+//                        in another
+//   NotFound             a design lacks the table or a query; a file does not exist
+//   Cancelled            a stop was requested
+//   those of the file system and of `write`
+[[nodiscard]] absl::Status SynthesizeLogicalTrace(
+    const SynthesizeOptions& options, const std::function<absl::Status(std::string_view)>& write);
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

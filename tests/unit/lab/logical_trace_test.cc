@@ -1,0 +1,202 @@
+// Tests the calls that make logical traces: what they write, what they refuse, and what ends them.
+#include "stele/lab/logical_trace.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/workload/logical_trace.h"
+#include "unit/lab/export_fixture.h"
+
+namespace stele::internal::lab {
+namespace {
+
+using stele::lab::Design;
+using stele::lab::SynthesizeLogicalTrace;
+using stele::lab::SynthesizeOptions;
+
+// Visits of pages, by user.
+constexpr char kVisitsByUser[] = R"(stele: design/1
+inputs: {visits: {file: visits.csv}}
+tables:
+  visits:
+    families: {v: {gc: "maxversions=1"}}
+    key: "{user}#{page}"
+    rows: [{input: visits, when: {kind: page}, timestamp: "1000", cells: {"v:n": "{pieces}"}}]
+    queries:
+      of-user: {read: {prefix: "{user}#"}, answer: ["v:n"]}
+      add: {write: visits}
+)";
+
+class LogicalTraceTest : public testing::Test {
+ protected:
+  LogicalTraceTest()
+      : csv_(directory_.Write("visits.csv",
+                              "time,user,page,kind,pieces\n"
+                              "1700000001,u2,/b,page,3\n"
+                              "1700000000500,u3,/c,image,2\n"
+                              "1700000000,u1,/a,page,1\n")),
+        design_(DesignOf("visits", kVisitsByUser)) {}
+
+  Design DesignOf(const std::string& name, const std::string& text) const {
+    auto design = Design::Parse(text, directory_.File(name + ".yaml"));
+    EXPECT_TRUE(design.ok()) << design.status();
+    return *std::move(design);
+  }
+  // Collects the lines.
+  std::function<absl::Status(std::string_view)> Into(std::vector<std::string>* lines) const {
+    return [lines](std::string_view text) {
+      EXPECT_TRUE(text.ends_with('\n')) << text;
+      for (size_t at = 0; at < text.size();) {
+        const size_t end = text.find('\n', at) + 1;
+        lines->emplace_back(text.substr(at, end - at));
+        at = end;
+      }
+      return absl::OkStatus();
+    };
+  }
+  // Collects the lines, and requests a stop after so many.
+  std::function<absl::Status(std::string_view)> StopsAfter(size_t count,
+                                                           std::vector<std::string>* lines,
+                                                           std::stop_source* stop) const {
+    return [=, write = Into(lines)](std::string_view text) {
+      const absl::Status written = write(text);
+      if (lines->size() == count) stop->request_stop();
+      return written;
+    };
+  }
+  // The workload that a replay reads.
+  LogicalWorkload ReadBack(const std::vector<std::string>& lines) const {
+    std::string text;
+    for (const std::string& line : lines) text += line;
+    auto workload = ReadLogicalTrace(directory_.Write("workload.jsonl", text),
+                                     {{.design = design_, .name = "visits", .table = "visits"}});
+    EXPECT_TRUE(workload.ok()) << workload.status();
+    return workload.ok() ? *std::move(workload) : LogicalWorkload();
+  }
+  static void ExpectError(const absl::Status& status, absl::StatusCode code,
+                          const std::string& message) {
+    EXPECT_EQ(status.code(), code) << status;
+    EXPECT_NE(std::string(status.message()).find(message), std::string::npos) << status;
+  }
+
+  TemporaryDirectory directory_;
+  const std::string csv_;
+  const Design design_;
+};
+
+class SynthesizeTest : public LogicalTraceTest {
+ protected:
+  SynthesizeTest() {
+    options_.designs = {design_};
+    options_.operations = 100;
+  }
+  std::vector<std::string> Drawn() const {
+    std::vector<std::string> lines;
+    const absl::Status drawn = SynthesizeLogicalTrace(options_, Into(&lines));
+    EXPECT_TRUE(drawn.ok()) << drawn;
+    return lines;
+  }
+  void ExpectRefused(const SynthesizeOptions& options, absl::StatusCode code,
+                     const std::string& message) const {
+    std::vector<std::string> lines;
+    ExpectError(SynthesizeLogicalTrace(options, Into(&lines)), code, message);
+    EXPECT_TRUE(lines.empty()) << message;
+  }
+
+  SynthesizeOptions options_;
+};
+
+TEST_F(SynthesizeTest, TheSeedDecidesTheTrace) {
+  const std::vector<std::string> first = Drawn();
+  EXPECT_EQ(first.size(), 100u);
+  EXPECT_EQ(Drawn(), first);
+  options_.seed = 2;
+  EXPECT_NE(Drawn(), first);
+}
+
+TEST_F(SynthesizeTest, ATraceIsReadBackAsAWorkload) {
+  options_.operations_per_second = 500;
+  const LogicalWorkload workload = ReadBack(Drawn());
+  ASSERT_EQ(workload.operations.size(), 100u);
+  EXPECT_TRUE(workload.has_times);
+  size_t reads = 0;
+  for (size_t i = 0; i < workload.operations.size(); ++i) {
+    const LogicalOperation& operation = workload.operations[i];
+    EXPECT_EQ(operation.micros, static_cast<int64_t>(2000 * i));
+    const LogicalQuery& query = workload.queries[operation.query];
+    const Design::Record& record = query.records[operation.record];
+    // No row has the image.
+    EXPECT_TRUE(record.at("user") == "u1" || record.at("user") == "u2") << record.at("user");
+    if (query.name != "of-user") continue;
+    ++reads;
+    EXPECT_EQ(record.size(), 1u);
+  }
+  EXPECT_GT(reads, 20u);
+  EXPECT_LT(reads, 80u);
+}
+
+TEST_F(SynthesizeTest, ProgressNamesThePhases) {
+  std::vector<std::string> phases;
+  options_.progress = [&](std::string_view phase, uint64_t, uint64_t total) {
+    phases.emplace_back(phase);
+    EXPECT_EQ(total, 100u);
+  };
+  Drawn();
+  // Reading is reported after each 256 records.
+  EXPECT_EQ(phases, std::vector<std::string>{"writing"});
+}
+
+TEST_F(SynthesizeTest, WrongOptionsAreRefused) {
+  const auto refused = [&](absl::StatusCode code, const std::string& message, auto change) {
+    SynthesizeOptions options = options_;
+    change(options);
+    ExpectRefused(options, code, message);
+  };
+  constexpr absl::StatusCode kInvalid = absl::StatusCode::kInvalidArgument;
+  refused(kInvalid, "SynthesizeOptions::designs", [](auto& options) { options.designs.clear(); });
+  refused(kInvalid, "SynthesizeOptions::operations is 0",
+          [](auto& options) { options.operations = 0; });
+  refused(kInvalid, "SynthesizeOptions::operations is 10000001",
+          [](auto& options) { options.operations = 10'000'001; });
+  for (const double rate : {0.0, -1.0, std::numeric_limits<double>::infinity()}) {
+    refused(kInvalid, "SynthesizeOptions::operations_per_second",
+            [&](auto& options) { options.operations_per_second = rate; });
+  }
+  refused(kInvalid, "RecordDistribution::theta",
+          [](auto& options) { options.distribution.theta = 0; });
+  refused(absl::StatusCode::kNotFound, "has no table none",
+          [](auto& options) { options.table = "none"; });
+  refused(kInvalid, "no input \"none\"", [](auto& options) { options.inputs = {{"none", "x"}}; });
+  refused(kInvalid, "would be replaced", [&](auto& options) { options.output_paths = {"", csv_}; });
+}
+
+TEST_F(SynthesizeTest, AnErrorOfTheFunctionEndsIt) {
+  int calls = 0;
+  const absl::Status status = SynthesizeLogicalTrace(options_, [&](std::string_view) {
+    return ++calls == 3 ? absl::DataLossError("the disk is lost") : absl::OkStatus();
+  });
+  ExpectError(status, absl::StatusCode::kDataLoss, "the disk is lost");
+  EXPECT_EQ(calls, 3);
+}
+
+TEST_F(SynthesizeTest, AStopEndsIt) {
+  std::stop_source stop;
+  options_.stop = stop.get_token();
+  std::vector<std::string> lines;
+  EXPECT_EQ(SynthesizeLogicalTrace(options_, StopsAfter(3, &lines, &stop)).code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(lines.size(), 3u);
+  // It was requested before the records are read.
+  lines.clear();
+  EXPECT_EQ(SynthesizeLogicalTrace(options_, Into(&lines)).code(), absl::StatusCode::kCancelled);
+  EXPECT_TRUE(lines.empty());
+}
+
+}  // namespace
+}  // namespace stele::internal::lab
