@@ -1,8 +1,9 @@
 // stele/lab/logical_trace.h: makes logical traces, whose operations are queries and fields instead
 // of row keys. Requires the library stele::lab.
 //
-// stele/stele.h does not include this header. `stele trace synth` has the same functions.
-// docs/lab/compare.md describes the form. Replay() and CompareDesigns() run a logical trace.
+// stele/stele.h does not include this header. `stele trace synth` and `stele trace from-records`
+// have the same functions. docs/lab/compare.md describes the form. Replay() and CompareDesigns()
+// run a logical trace.
 //
 // Each call passes JSON lines to `write`, one or more whole lines at a time, in the order of their
 // times. An error of `write` ends the call, which returns it. If a call fails, `write` may have got
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "stele/lab/compare.h"
 #include "stele/lab/design.h"
 
@@ -64,6 +66,51 @@ struct SynthesizeOptions {
 //   those of the file system and of `write`
 [[nodiscard]] absl::Status SynthesizeLogicalTrace(
     const SynthesizeOptions& options, const std::function<absl::Status(std::string_view)>& write);
+
+struct RecordsToLogicalOptions {
+  std::string query = {};  // of all operations. Required, in UTF-8
+  // The field with the time of a record, from 1970 on: RFC 3339, or digits of seconds (10),
+  // milliseconds (13) or microseconds (16). Required.
+  std::string time_field = {};
+  // The operations have the fields that the query uses in these designs, and a record must be
+  // usable in all of them. Empty: all fields, and the query reads.
+  std::vector<Design> designs = {};
+  std::string table = {};  // of each design. "": the only one that has the first design's queries
+  bool skips_bad = false;  // leaves out records that cannot be used, and counts them
+  // Files that the caller writes. If one of them is a file that is read, the call returns
+  // InvalidArgument.
+  std::vector<std::string> output_paths = {};
+
+  // Ends the call with Cancelled if a stop is requested. Default: never.
+  std::stop_token stop = {};
+  // Called from time to time: `done` of `total` units of the phase, "reading" or "writing".
+  // Default: nothing is called.
+  std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
+};
+
+struct RecordsToLogicalReport {
+  uint64_t operations = 0;       // that were written
+  uint64_t left_out = 0;         // records, with skips_bad
+  std::string first_error = {};  // why the first of them was left out: "FILE:LINE: reason"
+};
+
+// Makes an operation of each record of a data file, at the record's own time. `input_path` is a
+// file that LoadDesign() reads, whose ending states the format, or the directory of an export of
+// DynamoDB. For a query that writes, records that no row of the table selects are ignored.
+// Memory: 128 MiB of lines that wait for earlier ones, and the largest record.
+//
+// Errors:
+//   InvalidArgument      wrong options; a choice of several tables; a query that reads in one
+//   design
+//                        and writes in another; a record that cannot be used, unless skips_bad, or
+//                        no other record; a time that is before that of a line more than 128 MiB
+//                        further up counts as such a record
+//   NotFound             a design lacks the table or the query; a file does not exist
+//   Cancelled            a stop was requested
+//   those of the file system and of `write`
+[[nodiscard]] absl::StatusOr<RecordsToLogicalReport> RecordsToLogicalTrace(
+    const std::string& input_path, const RecordsToLogicalOptions& options,
+    const std::function<absl::Status(std::string_view)>& write);
 
 }  // namespace lab
 }  // namespace v0

@@ -8,8 +8,10 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "lab/logical/time_order.h"
 #include "lab/workload/logical_trace.h"
 #include "unit/lab/export_fixture.h"
 
@@ -17,6 +19,9 @@ namespace stele::internal::lab {
 namespace {
 
 using stele::lab::Design;
+using stele::lab::RecordsToLogicalOptions;
+using stele::lab::RecordsToLogicalReport;
+using stele::lab::RecordsToLogicalTrace;
 using stele::lab::SynthesizeLogicalTrace;
 using stele::lab::SynthesizeOptions;
 
@@ -196,6 +201,142 @@ TEST_F(SynthesizeTest, AStopEndsIt) {
   lines.clear();
   EXPECT_EQ(SynthesizeLogicalTrace(options_, Into(&lines)).code(), absl::StatusCode::kCancelled);
   EXPECT_TRUE(lines.empty());
+}
+
+class RecordsToLogicalTest : public LogicalTraceTest {
+ protected:
+  RecordsToLogicalTest() {
+    options_.query = "of-user";
+    options_.time_field = "time";
+  }
+
+  RecordsToLogicalOptions options_;
+};
+
+TEST_F(RecordsToLogicalTest, EachRecordIsAnOperationAtItsTime) {
+  std::vector<std::string> lines;
+  const auto report = RecordsToLogicalTrace(csv_, options_, Into(&lines));
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->operations, 3u);
+  EXPECT_EQ(report->left_out, 0u);
+  EXPECT_EQ(report->first_error, "");
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0],
+            R"({"t":1700000000000000,"query":"of-user","params":{"kind":"page","page":"/a",)"
+            R"("pieces":"1","time":"1700000000","user":"u1"}})"
+            "\n");
+  EXPECT_TRUE(lines[1].starts_with("{\"t\":1700000000500000,")) << lines[1];
+  EXPECT_TRUE(lines[2].starts_with("{\"t\":1700000001000000,")) << lines[2];
+}
+
+TEST_F(RecordsToLogicalTest, ADesignSelectsFieldsAndWrittenRecords) {
+  options_.designs = {design_};
+  options_.query = "add";
+  std::vector<std::string> lines;
+  const auto report = RecordsToLogicalTrace(csv_, options_, Into(&lines));
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->operations, 2u);
+  EXPECT_EQ(report->left_out, 0u);
+  const LogicalWorkload workload = ReadBack(lines);
+  ASSERT_EQ(workload.operations.size(), 2u);
+  EXPECT_TRUE(workload.has_times);
+  EXPECT_EQ(workload.operations[0].micros, 0);
+  EXPECT_EQ(workload.operations[1].micros, 1'000'000);
+  const LogicalQuery& query = workload.queries[workload.operations[0].query];
+  EXPECT_EQ(query.name, "add");
+  EXPECT_EQ(query.records[workload.operations[0].record].at("user"), "u1");
+  EXPECT_FALSE(query.records[workload.operations[0].record].contains("time"));
+}
+
+TEST_F(RecordsToLogicalTest, BadRecordsAreErrorsOrLeftOut) {
+  const std::string path = directory_.Write("bad.csv", "time,user\nlater,u1\n1700000000,u2\n");
+  std::vector<std::string> lines;
+  ExpectError(RecordsToLogicalTrace(path, options_, Into(&lines)).status(),
+              absl::StatusCode::kInvalidArgument, "bad.csv:2: the field \"time\" is \"later\"");
+  EXPECT_TRUE(lines.empty());
+  options_.skips_bad = true;
+  const auto report = RecordsToLogicalTrace(path, options_, Into(&lines));
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->operations, 1u);
+  EXPECT_EQ(report->left_out, 1u);
+  EXPECT_NE(report->first_error.find("bad.csv:2: "), std::string::npos) << report->first_error;
+  EXPECT_EQ(lines.size(), 1u);
+  const std::string all_bad = directory_.Write("all_bad.csv", "time,user\nlater,u1\n");
+  ExpectError(RecordsToLogicalTrace(all_bad, options_, Into(&lines)).status(),
+              absl::StatusCode::kInvalidArgument, "none of 1 record can be used; the first: ");
+}
+
+TEST_F(RecordsToLogicalTest, WrongOptionsAreRefused) {
+  const auto refused = [&](absl::StatusCode code, const std::string& message, auto change) {
+    RecordsToLogicalOptions options = options_;
+    change(options);
+    std::vector<std::string> lines;
+    ExpectError(RecordsToLogicalTrace(csv_, options, Into(&lines)).status(), code, message);
+    EXPECT_TRUE(lines.empty()) << message;
+  };
+  constexpr absl::StatusCode kInvalid = absl::StatusCode::kInvalidArgument;
+  refused(kInvalid, "::query is empty", [](auto& options) { options.query.clear(); });
+  refused(kInvalid, "must be UTF-8", [](auto& options) { options.query = "\xff"; });
+  refused(kInvalid, "::time_field is empty", [](auto& options) { options.time_field.clear(); });
+  refused(kInvalid, "needs designs", [](auto& options) { options.table = "visits"; });
+  refused(absl::StatusCode::kNotFound, "none", [&](auto& options) {
+    options.designs = {design_};
+    options.query = "none";
+  });
+  refused(kInvalid, "would be replaced", [&](auto& options) { options.output_paths = {csv_}; });
+  ExpectError(
+      RecordsToLogicalTrace("visits.xyz", options_, [](auto) { return absl::OkStatus(); }).status(),
+      kInvalid, "the ending states no format");
+}
+
+// Errors of the function are no bad records.
+TEST_F(RecordsToLogicalTest, AnErrorOfTheFunctionEndsIt) {
+  options_.skips_bad = true;
+  int calls = 0;
+  const auto report = RecordsToLogicalTrace(csv_, options_, [&](std::string_view) {
+    return ++calls == 2 ? absl::DataLossError("the disk is lost") : absl::OkStatus();
+  });
+  ExpectError(report.status(), absl::StatusCode::kDataLoss, "the disk is lost");
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(RecordsToLogicalTest, AStopEndsIt) {
+  std::stop_source stop;
+  options_.stop = stop.get_token();
+  std::vector<std::string> lines;
+  EXPECT_EQ(RecordsToLogicalTrace(csv_, options_, StopsAfter(2, &lines, &stop)).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(lines.size(), 2u);
+  // It was requested before the records are read.
+  lines.clear();
+  EXPECT_EQ(RecordsToLogicalTrace(csv_, options_, Into(&lines)).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_TRUE(lines.empty());
+}
+
+TEST(TimeOrderTest, PassesLinesOnByTime) {
+  std::string out;
+  TimeOrder order([&](std::string_view line) { out += line; });
+  for (const auto& [micros, line] : {std::pair(5, "a"), {3, "b"}, {5, "c"}, {3, "d"}, {4, "e"}})
+    EXPECT_TRUE(order.Add(micros, line).ok());
+  EXPECT_EQ(out, "");
+  order.Finish();
+  EXPECT_EQ(out, "bdeac");
+}
+
+TEST(TimeOrderTest, ALineThatIsTooLateIsAnError) {
+  uint64_t lines = 0;
+  TimeOrder order([&](std::string_view) { ++lines; }, size_t{1} << 20);
+  for (int64_t i = 0; i < 4; ++i)
+    EXPECT_TRUE(order.Add(10 + i, std::string(size_t{400} << 10, 'x')).ok());
+  EXPECT_EQ(lines, 2u);
+  EXPECT_TRUE(order.Add(11, "x").ok());
+  const absl::Status late = order.Add(10, "x");
+  EXPECT_EQ(late.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(late.message().find("more than 1 MiB further up"), absl::string_view::npos) << late;
+  EXPECT_EQ(order.count(), 5u);
+  order.Finish();
+  EXPECT_EQ(lines, 5u);
 }
 
 }  // namespace
