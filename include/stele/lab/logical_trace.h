@@ -1,9 +1,9 @@
 // stele/lab/logical_trace.h: makes logical traces, whose operations are queries and fields instead
 // of row keys. Requires the library stele::lab.
 //
-// stele/stele.h does not include this header. `stele trace synth` and `stele trace from-records`
-// have the same functions. docs/lab/compare.md describes the form. Replay() and CompareDesigns()
-// run a logical trace.
+// stele/stele.h does not include this header. `stele trace synth`, `stele trace
+// from-records` and `stele trace logical` have the same functions. docs/lab/compare.md describes
+// the form. Replay() and CompareDesigns() run a logical trace.
 //
 // Each call passes JSON lines to `write`, one or more whole lines at a time, in the order of their
 // times. An error of `write` ends the call, which returns it. If a call fails, `write` may have got
@@ -110,6 +110,45 @@ struct RecordsToLogicalReport {
 //   those of the file system and of `write`
 [[nodiscard]] absl::StatusOr<RecordsToLogicalReport> RecordsToLogicalTrace(
     const std::string& input_path, const RecordsToLogicalOptions& options,
+    const std::function<absl::Status(std::string_view)>& write);
+
+struct TraceToLogicalOptions {
+  std::string table = {};  // of the design. "": the only one that has queries
+  // Paths by the name of an input. They replace the files that the design names. The records of an
+  // input are the fields of writes.
+  std::map<std::string, std::string> inputs = {};
+  bool skips_bad = false;  // leaves out wrong lines of the trace, and counts them
+  // Files that the caller writes. If one of them is a file that is read, the call returns
+  // InvalidArgument.
+  std::vector<std::string> output_paths = {};
+
+  // Ends the call with Cancelled if a stop is requested. Default: never.
+  std::stop_token stop = {};
+};
+
+struct TraceToLogicalReport {
+  uint64_t operations = 0;  // of the trace
+  uint64_t written = 0;     // those that became an operation of the logical trace
+  std::map<std::string, uint64_t> left_out = {};  // operations without a query, by the reason
+  // Wrong lines, with skips_bad, and damaged blocks of the trace.
+  uint64_t skipped_lines = 0;
+  std::vector<std::string> notes = {};  // inputs without a file, as text for people
+};
+
+// Finds the query of `design`, and its fields, that made each operation of a recorded trace.
+// docs/lab/trace.md describes how. Operations that no query makes are left out and counted. Of the
+// requests of one query that fans out, only the first one becomes an operation.
+// Memory: 80 MiB to read the trace, and at most 256 MiB of row keys and records that it writes.
+//
+// Errors:
+//   InvalidArgument      a choice of several tables; a wrong input; a wrong line of the trace,
+//                        unless skips_bad; a trace without operations; more than 256 MiB of row
+//                        keys and records
+//   NotFound             the design lacks the table, or it has no queries; a file does not exist
+//   Cancelled            a stop was requested
+//   those of the file system and of `write`
+[[nodiscard]] absl::StatusOr<TraceToLogicalReport> TraceToLogicalTrace(
+    const std::string& trace_path, const Design& design, const TraceToLogicalOptions& options,
     const std::function<absl::Status(std::string_view)>& write);
 
 }  // namespace lab

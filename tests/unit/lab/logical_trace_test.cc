@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <limits>
+#include <map>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ using stele::lab::RecordsToLogicalReport;
 using stele::lab::RecordsToLogicalTrace;
 using stele::lab::SynthesizeLogicalTrace;
 using stele::lab::SynthesizeOptions;
+using stele::lab::TraceToLogicalOptions;
+using stele::lab::TraceToLogicalReport;
+using stele::lab::TraceToLogicalTrace;
 
 // Visits of pages, by user.
 constexpr char kVisitsByUser[] = R"(stele: design/1
@@ -310,6 +314,121 @@ TEST_F(RecordsToLogicalTest, AStopEndsIt) {
   // It was requested before the records are read.
   lines.clear();
   EXPECT_EQ(RecordsToLogicalTrace(csv_, options_, Into(&lines)).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_TRUE(lines.empty());
+}
+
+class TraceToLogicalTest : public LogicalTraceTest {
+ protected:
+  TraceToLogicalTest()
+      : trace_(directory_.Write(
+            "recorded.jsonl",
+            R"({"t":1700000000200000,"op":"set","table":"visits","row":"u2#/b"})"
+            "\n"
+            R"({"t":1700000000000000,"op":"scan","table":"visits","start":"u1#","end":"u1$"})"
+            "\n"
+            R"({"t":1700000000300000,"op":"del","table":"visits","row":"u2#/b"})"
+            "\n"
+            R"({"t":1700000000100000,"op":"get","table":"other","row":"u2#/b"})"
+            "\n")) {}
+
+  const std::string trace_;
+};
+
+TEST_F(TraceToLogicalTest, EachOperationBecomesItsQuery) {
+  std::vector<std::string> lines;
+  const auto report = TraceToLogicalTrace(trace_, design_, {}, Into(&lines));
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->operations, 4u);
+  EXPECT_EQ(report->written, 2u);
+  const std::map<std::string, uint64_t> left_out = {{"del: a design has no query that deletes", 1},
+                                                    {"the operation is on another table", 1}};
+  EXPECT_EQ(report->left_out, left_out);
+  EXPECT_EQ(report->skipped_lines, 0u);
+  EXPECT_TRUE(report->notes.empty());
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0],
+            "{\"t\":1700000000000000,\"query\":\"of-user\",\"params\":{\"user\":\"u1\"}}\n");
+  const LogicalWorkload workload = ReadBack(lines);
+  ASSERT_EQ(workload.operations.size(), 2u);
+  EXPECT_EQ(workload.operations[1].micros, 200'000);
+  const LogicalQuery& add = workload.queries[workload.operations[1].query];
+  EXPECT_EQ(add.name, "add");
+  // The record of the input has more than the row key.
+  EXPECT_EQ(add.records[workload.operations[1].record].at("pieces"), "3");
+}
+
+TEST_F(TraceToLogicalTest, WrongLinesAreErrorsOrSkipped) {
+  const std::string path = directory_.Write(
+      "wrong.jsonl", R"({"t":1,"op":"scan","table":"visits","start":"u1#","end":"u1$"})"
+                     "\n{}\n");
+  std::vector<std::string> lines;
+  ExpectError(TraceToLogicalTrace(path, design_, {}, Into(&lines)).status(),
+              absl::StatusCode::kInvalidArgument, "wrong.jsonl");
+  EXPECT_TRUE(lines.empty());
+  const auto report = TraceToLogicalTrace(path, design_, {.skips_bad = true}, Into(&lines));
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->skipped_lines, 1u);
+  EXPECT_EQ(report->operations, 1u);
+  EXPECT_EQ(lines.size(), 1u);
+}
+
+TEST_F(TraceToLogicalTest, AnInputWithoutAFileIsNoted) {
+  const Design elsewhere = DesignOf("elsewhere/visits", kVisitsByUser);
+  std::vector<std::string> lines;
+  const auto report = TraceToLogicalTrace(trace_, elsewhere, {}, Into(&lines));
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->notes.size(), 1u);
+  EXPECT_NE(report->notes[0].find("the input visits has no file"), std::string::npos);
+  // The row key alone makes no cell.
+  EXPECT_EQ(lines.size(), 1u);
+  EXPECT_EQ(report->written, 1u);
+  const auto given =
+      TraceToLogicalTrace(trace_, elsewhere, {.inputs = {{"visits", csv_}}}, Into(&lines));
+  ASSERT_TRUE(given.ok()) << given.status();
+  EXPECT_TRUE(given->notes.empty());
+  EXPECT_EQ(given->written, 2u);
+}
+
+TEST_F(TraceToLogicalTest, WrongOptionsAreRefused) {
+  const auto refused = [&](const TraceToLogicalOptions& options, absl::StatusCode code,
+                           const std::string& message) {
+    std::vector<std::string> lines;
+    ExpectError(TraceToLogicalTrace(trace_, design_, options, Into(&lines)).status(), code,
+                message);
+    EXPECT_TRUE(lines.empty()) << message;
+  };
+  refused({.table = "none"}, absl::StatusCode::kNotFound, "has no table none");
+  refused({.inputs = {{"none", "x"}}}, absl::StatusCode::kInvalidArgument, "no input \"none\"");
+  for (const std::string& output : {trace_, csv_})
+    refused({.output_paths = {output}}, absl::StatusCode::kInvalidArgument, "would be replaced");
+  ExpectError(TraceToLogicalTrace(directory_.Write("empty.jsonl", ""), design_, {},
+                                  [](std::string_view) { return absl::OkStatus(); })
+                  .status(),
+              absl::StatusCode::kInvalidArgument, "has no operation");
+}
+
+TEST_F(TraceToLogicalTest, AnErrorOfTheFunctionEndsIt) {
+  int calls = 0;
+  const auto report = TraceToLogicalTrace(trace_, design_, {}, [&](std::string_view) {
+    ++calls;
+    return absl::DataLossError("the disk is lost");
+  });
+  ExpectError(report.status(), absl::StatusCode::kDataLoss, "the disk is lost");
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(TraceToLogicalTest, AStopEndsIt) {
+  std::stop_source stop;
+  const TraceToLogicalOptions options{.stop = stop.get_token()};
+  std::vector<std::string> lines;
+  EXPECT_EQ(
+      TraceToLogicalTrace(trace_, design_, options, StopsAfter(1, &lines, &stop)).status().code(),
+      absl::StatusCode::kCancelled);
+  EXPECT_EQ(lines.size(), 1u);
+  // It was requested before the trace is read.
+  lines.clear();
+  EXPECT_EQ(TraceToLogicalTrace(trace_, design_, options, Into(&lines)).status().code(),
             absl::StatusCode::kCancelled);
   EXPECT_TRUE(lines.empty());
 }
