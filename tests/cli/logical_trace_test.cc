@@ -5,7 +5,6 @@
 
 #include "cli/command_fixture.h"
 #include "fmt/format.h"
-#include "logical/time_order.h"
 
 namespace stele {
 namespace {
@@ -431,31 +430,6 @@ TEST_F(TraceLogicalTest, WrongInputIsAnError) {
   for (const std::string& output : {trace, orders_, Path("orders.csv")})
     ExpectError({"trace", "logical", trace, "--design", orders_, "-o", output}, 1,
                 "would be replaced");
-}
-
-TEST(TimeOrderTest, PassesLinesOnByTime) {
-  std::string out;
-  cli::TimeOrder order([&](std::string_view line) { out += line; });
-  for (const auto& [micros, line] : {std::pair(5, "a"), {3, "b"}, {5, "c"}, {3, "d"}, {4, "e"}})
-    EXPECT_TRUE(order.Add(micros, line).ok());
-  EXPECT_EQ(out, "");
-  order.Finish();
-  EXPECT_EQ(out, "bdeac");
-}
-
-TEST(TimeOrderTest, ALineThatIsTooLateIsAnError) {
-  uint64_t lines = 0;
-  cli::TimeOrder order([&](std::string_view) { ++lines; }, size_t{1} << 20);
-  for (int64_t i = 0; i < 4; ++i)
-    EXPECT_TRUE(order.Add(10 + i, std::string(size_t{400} << 10, 'x')).ok());
-  EXPECT_EQ(lines, 2u);
-  EXPECT_TRUE(order.Add(11, "x").ok());
-  const absl::Status late = order.Add(10, "x");
-  EXPECT_EQ(late.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(late.message().find("more than 1 MiB further up"), absl::string_view::npos) << late;
-  EXPECT_EQ(order.count(), 5u);
-  order.Finish();
-  EXPECT_EQ(lines, 5u);
 }
 
 }  // namespace

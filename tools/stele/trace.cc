@@ -10,10 +10,9 @@
 #ifdef STELE_HAS_LAB
 #include "compare/designs.h"
 #include "compare/options.h"
-#include "lab/compare/workload.h"
-#include "lab/workload/logical_trace.h"
 #include "logical/from_records.h"
 #include "logical/trace_logical.h"
+#include "stele/lab/logical_trace.h"
 #include "stele/lab/trace.h"
 #endif
 
@@ -70,10 +69,8 @@ absl::Status PrintTrace(Session& session, const std::string& path, bool skips_ba
 }
 
 // Parses operations per second: "500/s" or "500".
-absl::StatusOr<Pace> ParseSynthRate(const std::string& text) {
-  const std::string_view ending = text.ends_with("/s") ? "/s" : "";
-  if (PositiveBefore(text, ending).has_value())
-    return ParsePace(ending.empty() ? text + "/s" : text);
+absl::StatusOr<double> ParseSynthRate(const std::string& text) {
+  if (const auto rate = PositiveBefore(text, text.ends_with("/s") ? "/s" : "")) return *rate;
   return UsageError(fmt::format(
       "trace synth: --rate must be operations per second such as 500 or 500/s, not \"{}\"",
       internal::Printable(text)));
@@ -85,27 +82,25 @@ absl::Status PrintDrawn(Session& session, const std::vector<std::string>& args) 
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   if (as_json) return UsageError("trace synth always prints JSON lines");
   if (flags.words().empty()) return WrongUsage("trace");
-  STELE_ASSIGN_OR_RETURN(const Pace pace, ParseSynthRate(flags.Get("rate", "1000/s")));
-  STELE_ASSIGN_OR_RETURN(CompareFlags parsed, ParseCompareFlags(flags, Pace::Max()));
-  parsed.options.output_paths = {session.options().output};
-  STELE_ASSIGN_OR_RETURN(const auto designs,
+  STELE_ASSIGN_OR_RETURN(const double rate, ParseSynthRate(flags.Get("rate", "1000/s")));
+  STELE_ASSIGN_OR_RETURN(const CompareFlags parsed, ParseCompareFlags(flags, Pace::Max()));
+  STELE_ASSIGN_OR_RETURN(const auto choices,
                          LoadDesigns(parsed.design_paths, parsed.options.table));
   PhaseProgress bar;
-  parsed.options.progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
-    bar.Set(phase, done, total);
-  };
-  STELE_ASSIGN_OR_RETURN(const LogicalWorkload workload,
-                         internal::lab::MakeWorkload(designs, parsed.options));
-  bar.End();
-  for (size_t i = 0; i < workload.operations.size(); ++i) {
-    const int64_t micros =
-        std::chrono::duration_cast<std::chrono::microseconds>(pace.DueAfter(i, 0)).count();
-    const LogicalOperation& operation = workload.operations[i];
-    const LogicalQuery& query = workload.queries[operation.query];
-    session.Print(internal::lab::LogicalLine(query.name, !query.input.empty(),
-                                             query.records[operation.record], micros));
-  }
-  return absl::OkStatus();
+  lab::SynthesizeOptions options{.table = parsed.options.table,
+                                 .inputs = parsed.options.inputs,
+                                 .operations = parsed.options.operations,
+                                 .distribution = parsed.options.distribution,
+                                 .seed = parsed.options.seed,
+                                 .operations_per_second = rate,
+                                 .output_paths = {session.options().output},
+                                 .progress = [&](std::string_view phase, uint64_t done,
+                                                 uint64_t total) { bar.Set(phase, done, total); }};
+  for (const DesignTableChoice& choice : choices) options.designs.push_back(choice.design);
+  return lab::SynthesizeLogicalTrace(options, [&](std::string_view lines) {
+    session.Print(lines);
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -100,6 +101,8 @@ struct QueryRecordsOptions {
   // them.
   std::vector<std::pair<Design, std::string>> others = {};
   std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
+  // Ends the call with Cancelled if a stop is requested. Default: never.
+  std::stop_token stop = {};
 };
 
 // The records of an input that have the fields of a query.
@@ -116,7 +119,7 @@ struct QueryRecords {
 // Reads the records from which a query takes its parameters: of the input that it writes, or of the
 // first input of the table with a usable record.
 // Errors: NotFound for an unknown table or query; InvalidArgument if no input has a usable record;
-// errors of the files.
+// Cancelled if a stop was requested; errors of the files.
 [[nodiscard]] absl::StatusOr<QueryRecords> ReadQueryRecords(
     const Design& design, std::string_view table, std::string_view query,
     const QueryRecordsOptions& options = {});

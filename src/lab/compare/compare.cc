@@ -18,29 +18,13 @@ namespace {
 
 using stele::lab::CompareOptions;
 using stele::lab::CompareReport;
-using stele::lab::RecordDistribution;
 
-constexpr uint64_t kDrawnOperationsMax = 10'000'000;
 constexpr uint64_t kCompareThreadsMax = 256;
 constexpr uint64_t kRoundsMax = 1000;
 
 absl::Status CheckCount(std::string_view option, uint64_t count, uint64_t most) {
   if (count > 0 && count <= most) return absl::OkStatus();
   return InvalidArgument("CompareOptions::{} is {}, and must be from 1 to {}", option, count, most);
-}
-
-absl::Status CheckDistribution(const RecordDistribution& distribution) {
-  const auto is_share = [](double number) { return number > 0 && number <= 1; };
-  if (!(distribution.theta > 0 && distribution.theta < 1))
-    return InvalidArgument("RecordDistribution::theta is {:g}, and must be between 0 and 1",
-                           distribution.theta);
-  if (!is_share(distribution.hot_rows) || !is_share(distribution.hot_operations))
-    return InvalidArgument(
-        "RecordDistribution::hot_rows and hot_operations are {:g} and {:g}, and must be above 0 "
-        "and "
-        "at most 1",
-        distribution.hot_rows, distribution.hot_operations);
-  return absl::OkStatus();
 }
 
 absl::Status CheckCompareOptions(const CompareOptions& options) {
@@ -58,8 +42,7 @@ absl::Status CheckCompareOptions(const CompareOptions& options) {
   if (options.rate.needs_times())
     return InvalidArgument(
         "CompareOptions::rate has the recorded times, and needs a trace: set trace_path");
-  STELE_RETURN_IF_ERROR(CheckCount("operations", options.operations, kDrawnOperationsMax));
-  return CheckDistribution(options.distribution);
+  return CheckDrawing("CompareOptions", options.operations, options.distribution);
 }
 
 // The settings and the queries.
@@ -86,7 +69,9 @@ CompareReport BeginReport(const CompareOptions& options, const LogicalWorkload& 
 
 // `options` were checked, and have a time and a progress function.
 absl::StatusOr<CompareReport> CompareChecked(const CompareOptions& options) {
-  STELE_ASSIGN_OR_RETURN(const auto choices, ChooseTables(options));
+  STELE_RETURN_IF_ERROR(CheckDesignNames(options.designs));
+  STELE_ASSIGN_OR_RETURN(const auto choices,
+                         ChooseTables(options.designs, options.table, "CompareOptions::table"));
   STELE_RETURN_IF_ERROR(CheckOutputsAreNotInputs(options.output_paths, {options.trace_path}));
   STELE_ASSIGN_OR_RETURN(const LogicalWorkload workload,
                          options.trace_path.empty()

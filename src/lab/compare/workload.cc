@@ -115,29 +115,53 @@ absl::StatusOr<std::vector<std::string>> TablesWith(const stele::lab::Design& de
                       : fmt::format("these queries of the first design are missing: {}", missing));
 }
 
-absl::StatusOr<std::vector<DesignTableChoice>> ChooseTables(const CompareOptions& options) {
-  std::vector<DesignTableChoice> choices;
-  std::vector<std::string> queries;  // of the first design's table
-  for (const stele::lab::Design& design : options.designs) {
+absl::Status CheckDesignNames(const std::vector<stele::lab::Design>& designs) {
+  std::set<std::string> names;
+  for (const stele::lab::Design& design : designs) {
     const std::string name = DesignName(design.name());
     if (name.empty() || !IsDirectoryName(name))
       return InvalidArgument(
           "the design \"{}\" names a database: its name must not begin with a point, and have 1 to "
           "{} bytes",
           Printable(design.name()), kDesignNameBytesMax);
+    if (!names.insert(name).second) return InvalidArgument("two designs are named {}", name);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<DesignTableChoice>> ChooseTables(
+    const std::vector<stele::lab::Design>& designs, const std::string& wanted,
+    std::string_view option) {
+  std::vector<DesignTableChoice> choices;
+  std::vector<std::string> queries;  // of the first design's table
+  for (const stele::lab::Design& design : designs) {
     STELE_ASSIGN_OR_RETURN(const std::vector<std::string> tables,
-                           TablesWith(design, options.table, queries));
+                           TablesWith(design, wanted, queries));
     if (tables.size() > 1)
-      return InvalidArgument(
-          "{}: {} tables have the queries: choose one with CompareOptions::table",
-          EscapedBytes(design.name()), tables.size());
+      return InvalidArgument("{}: {} tables have the queries: choose one with {}",
+                             EscapedBytes(design.name()), tables.size(), option);
     if (choices.empty()) queries = design.queries(tables[0]);
-    for (const DesignTableChoice& other : choices) {
-      if (other.name == name) return InvalidArgument("two designs are named {}", name);
-    }
-    choices.push_back({design, name, tables[0]});
+    choices.push_back({design, DesignName(design.name()), tables[0]});
   }
   return choices;
+}
+
+absl::Status CheckDrawing(std::string_view options, uint64_t operations,
+                          const stele::lab::RecordDistribution& distribution) {
+  constexpr uint64_t kDrawnOperationsMax = 10'000'000;
+  if (operations == 0 || operations > kDrawnOperationsMax)
+    return InvalidArgument("{}::operations is {}, and must be from 1 to {}", options, operations,
+                           kDrawnOperationsMax);
+  const auto is_share = [](double number) { return number > 0 && number <= 1; };
+  if (!(distribution.theta > 0 && distribution.theta < 1))
+    return InvalidArgument("RecordDistribution::theta is {:g}, and must be between 0 and 1",
+                           distribution.theta);
+  if (!is_share(distribution.hot_rows) || !is_share(distribution.hot_operations))
+    return InvalidArgument(
+        "RecordDistribution::hot_rows and hot_operations are {:g} and {:g}, and must be above 0 "
+        "and at most 1",
+        distribution.hot_rows, distribution.hot_operations);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<uint64_t> DatabaseBytes(const std::vector<DesignTableChoice>& designs,
@@ -175,6 +199,7 @@ absl::StatusOr<LogicalWorkload> MakeWorkload(const std::vector<DesignTableChoice
   for (size_t i = 1; i < designs.size(); ++i)
     reading.others.emplace_back(designs[i].design, designs[i].table);
   reading.progress = options.progress;
+  reading.stop = options.stop;
   for (const std::string& name : first.design.queries(first.table)) {
     LogicalQuery query{.name = name};
     STELE_ASSIGN_OR_RETURN(query.input, WrittenInputOf(designs, name));
@@ -190,7 +215,10 @@ absl::StatusOr<LogicalWorkload> MakeWorkload(const std::vector<DesignTableChoice
   }
   AddNotes(designs, &workload);
   OperationDraw draw(options, workload.queries, std::move(weights));
-  for (uint64_t i = 0; i < options.operations; ++i) workload.operations.push_back(draw.Next());
+  for (uint64_t i = 0; i < options.operations; ++i) {
+    if (options.stop.stop_requested()) return Cancelled("the draw of the operations was stopped");
+    workload.operations.push_back(draw.Next());
+  }
   return workload;
 }
 

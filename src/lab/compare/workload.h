@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lab/workload/logical_workload.h"
 #include "stele/lab/compare.h"
@@ -29,12 +30,20 @@ absl::StatusOr<std::vector<std::string>> TablesWith(const stele::lab::Design& de
                                                     const std::string& wanted,
                                                     const std::vector<std::string>& queries);
 
-// Chooses the tables of the designs: the option, or the only table with all queries of the first
-// design's.
-// Errors: NotFound if a design lacks the table or a query; InvalidArgument if there is a choice,
-// two designs have the same name, or a name is wrong.
+// Returns InvalidArgument if two designs have the same name, or a name is wrong.
+absl::Status CheckDesignNames(const std::vector<stele::lab::Design>& designs);
+
+// Chooses the tables of the designs: `wanted`, or for "" the only table with all queries of the
+// first design's. `option` is the name of the caller's option, for messages.
+// Errors: NotFound if a design lacks the table or a query; InvalidArgument if there is a choice.
 absl::StatusOr<std::vector<DesignTableChoice>> ChooseTables(
-    const stele::lab::CompareOptions& options);
+    const std::vector<stele::lab::Design>& designs, const std::string& wanted,
+    std::string_view option);
+
+// Returns InvalidArgument for a wrong number of operations to draw or a wrong distribution.
+// `options` is the name of the struct that has the number, for messages.
+absl::Status CheckDrawing(std::string_view options, uint64_t operations,
+                          const stele::lab::RecordDistribution& distribution);
 
 // Returns the bytes of the databases of all designs, as docs/lab/compare.md estimates them: for
 // each twice the size of its table's input files, and at least 20 MB. With records_max, only
@@ -44,8 +53,8 @@ absl::StatusOr<uint64_t> DatabaseBytes(const std::vector<DesignTableChoice>& des
 
 // Reads the records, and draws the operations.
 // Errors: InvalidArgument if a query has no record that all designs can use, or reads in one design
-// and writes in another. InvalidArgument if the output would replace a file that is read. Those of
-// the files.
+// and writes in another. InvalidArgument if the output would replace a file that is read. Cancelled
+// if a stop was requested. Those of the files.
 absl::StatusOr<LogicalWorkload> MakeWorkload(const std::vector<DesignTableChoice>& designs,
                                              const stele::lab::CompareOptions& options);
 

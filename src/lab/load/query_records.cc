@@ -127,6 +127,7 @@ class QueryRecordsReader {
       while (options_.input_records_max == 0 || count < options_.input_records_max) {
         STELE_ASSIGN_OR_RETURN(const bool any, reader->Next());
         if (!any) break;
+        if (options_.stop.stop_requested()) return Cancelled("the read of the records was stopped");
         if (++count % kProgressPeriod == 0 && options_.progress)
           options_.progress("reading", done + reader->stored_bytes(), input.stored_bytes());
         AddRecord(input.file_name(file), *reader, &sample);

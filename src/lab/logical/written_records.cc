@@ -1,4 +1,4 @@
-#include "logical/written_records.h"
+#include "lab/logical/written_records.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,17 +9,9 @@
 #include "base/status.h"
 #include "lab/design/map_fields.h"
 #include "lab/design/row_mapping.h"
-#include "session.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
-
-using internal::lab::DesignInput;
-using internal::lab::DesignRow;
-using internal::lab::FieldSource;
-using internal::lab::MapFields;
-using internal::lab::QueryInputs;
-using internal::lab::RecordInput;
 
 constexpr size_t kWrittenBytesMax = size_t{256} << 20;
 constexpr size_t kBytesPerEntry = 192;  // of a row or a field, without its text
@@ -29,7 +21,7 @@ constexpr size_t kBytesPerEntry = 192;  // of a row or a field, without its text
 absl::Status WrittenRecords::Count(size_t bytes) {
   bytes_ += bytes;
   if (bytes_ <= kWrittenBytesMax) return absl::OkStatus();
-  return internal::InvalidArgument(
+  return InvalidArgument(
       "the rows that the trace writes, and their records, have more than {} bytes: divide the "
       "trace",
       kWrittenBytesMax);
@@ -52,9 +44,7 @@ absl::Status WrittenRecords::ReadInputs() {
     std::error_code error;
     const bool is_readable = input.ok() && std::filesystem::exists(input->path(), error);
     if (!is_readable && given_.contains(name))
-      return input.ok()
-                 ? internal::NotFound("{} does not exist", internal::Printable(input->path()))
-                 : input.status();
+      return input.ok() ? NotFound("{} does not exist", Printable(input->path())) : input.status();
     if (!is_readable) {
       notes_.push_back(fmt::format(
           "the input {} has no file, so its writes have only the fields of the row key", name));
@@ -71,6 +61,7 @@ absl::Status WrittenRecords::ReadInput(const QueryInputs& use, const RecordInput
     while (true) {
       STELE_ASSIGN_OR_RETURN(const bool any, reader->Next());
       if (!any) break;
+      if (stop_.stop_requested()) return Cancelled("the conversion was stopped");
       // A bad record is no row of the table, as in a load that skips it.
       if (reader->status().ok()) STELE_RETURN_IF_ERROR(TakeRecord(use, reader->fields()));
     }
@@ -85,7 +76,7 @@ absl::Status WrittenRecords::TakeRecord(const QueryInputs& use, const FieldSourc
   if (row == rows_.end() || row->second.query != nullptr) return absl::OkStatus();
   std::set<std::string, std::less<>> fields;
   use.AddFieldsTo(&fields);
-  lab::Design::Record record;
+  stele::lab::Design::Record record;
   size_t bytes = 0;
   for (const std::string& field : fields) {
     const auto text = source.Text(field);
@@ -98,4 +89,4 @@ absl::Status WrittenRecords::TakeRecord(const QueryInputs& use, const FieldSourc
   return Count(bytes);
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

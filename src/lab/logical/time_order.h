@@ -1,4 +1,4 @@
-// tools/stele/logical/time_order.h: passes the lines of a logical trace on in the order of their
+// logical/time_order.h: passes the lines of a logical trace on in the order of their
 // times.
 //
 // Errors:    InvalidArgument for a time before that of a line that was passed on.
@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 
 class TimeOrder {
  public:
@@ -48,4 +48,4 @@ class TimeOrder {
   int64_t passed_micros_ = INT64_MIN;
 };
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

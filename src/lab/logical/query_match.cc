@@ -1,4 +1,4 @@
-#include "logical/query_match.h"
+#include "lab/logical/query_match.h"
 
 #include <algorithm>
 #include <set>
@@ -9,18 +9,8 @@
 #include "lab/design/query_request.h"
 #include "lab/design/row_mapping.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
-
-using internal::TraceOp;
-using internal::TraceRecord;
-using internal::lab::DesignQuery;
-using internal::lab::DesignRead;
-using internal::lab::FoundFields;
-using internal::lab::kBucketField;
-using internal::lab::MapFields;
-using internal::lab::QueryInputs;
-using internal::lab::Template;
 
 constexpr size_t kOrdersMax = 4;  // keys of a query whose order may differ
 
@@ -34,8 +24,8 @@ bool IsOfKind(const DesignRead& read, TraceOp op) {
   return read.row.has_value() || !read.rows.empty();
 }
 
-lab::Design::Record RecordOf(const FoundFields& found) {
-  lab::Design::Record record;
+stele::lab::Design::Record RecordOf(const FoundFields& found) {
+  stele::lab::Design::Record record;
   for (const auto& [name, field] : found)
     if (field.text.has_value() && name != kBucketField) record.emplace(name, *field.text);
   return record;
@@ -47,8 +37,7 @@ std::string MissingField(const DesignRead& read, const FoundFields& found) {
   const auto add = [&](const Template& part) {
     for (const Template::Piece& piece : part.pieces()) {
       for (const auto& function : piece.functions)
-        if (function.kind == internal::lab::TemplateFunction::Kind::kOr)
-          optional.insert(piece.text);
+        if (function.kind == TemplateFunction::Kind::kOr) optional.insert(piece.text);
     }
   };
   if (read.filter.has_value()) add(*read.filter);
@@ -62,7 +51,7 @@ bool HasRequest(const std::vector<std::string>& keys,
                 const std::vector<std::pair<std::string, std::string>>& ranges,
                 const RowSet& rows) {
   std::vector<std::pair<std::string, std::string>> bounds;
-  for (const RowRange& range : rows.ranges()) bounds.push_back(internal::lab::BoundsOf(range));
+  for (const RowRange& range : rows.ranges()) bounds.push_back(BoundsOf(range));
   std::vector<std::string> sorted = keys;
   std::vector<std::string> wanted(rows.row_keys().begin(), rows.row_keys().end());
   std::sort(sorted.begin(), sorted.end());
@@ -71,7 +60,7 @@ bool HasRequest(const std::vector<std::string>& keys,
 }
 
 // True if limit, order and filter are those of the operation, too.
-bool IsWhole(const lab::ReadRequest& request, const TraceRecord& operation) {
+bool IsWhole(const stele::lab::ReadRequest& request, const TraceRecord& operation) {
   const std::string filter = request.filter == Filter::PassAll() ? "" : request.filter.ToString();
   return static_cast<uint64_t>(request.limit) == operation.limit.value_or(0) &&
          request.reverse == operation.is_reverse && filter == operation.filter;
@@ -79,7 +68,7 @@ bool IsWhole(const lab::ReadRequest& request, const TraceRecord& operation) {
 
 }  // namespace
 
-absl::StatusOr<QueryMatcher> QueryMatcher::Make(const lab::Design& design,
+absl::StatusOr<QueryMatcher> QueryMatcher::Make(const stele::lab::Design& design,
                                                 const std::string& table) {
   std::vector<QueryInputs> uses;
   for (const std::string& query : design.queries(table)) {
@@ -130,10 +119,10 @@ QueryMatch QueryMatcher::MatchQuery(const DesignQuery& query, const Rows& rows) 
   if (!missing.empty()) {
     match.query = &query;
     match.reason = fmt::format("the query {} has the field {}, which its rows do not tell",
-                               internal::Printable(query.name), internal::Printable(missing));
+                               Printable(query.name), Printable(missing));
     return match;
   }
-  lab::Design::Record fields = RecordOf(found);
+  stele::lab::Design::Record fields = RecordOf(found);
   const auto requests = RequestsOf(table(), query, MapFields(fields));
   if (!requests.ok()) return match;
   for (size_t i = 0; i < requests->size(); ++i) {
@@ -193,9 +182,10 @@ bool QueryMatcher::Find(const DesignRead& read, const Template& pattern, const s
       found);
 }
 
-std::optional<lab::Design::Record> QueryMatcher::FieldsOfKey(const std::string& row_key) const {
+std::optional<stele::lab::Design::Record> QueryMatcher::FieldsOfKey(
+    const std::string& row_key) const {
   FoundFields found;
-  const internal::lab::DesignKey& key = table().key;
+  const DesignKey& key = table().key;
   if (key.schema.has_value()) {
     const auto values = key.schema->Decode(row_key);
     if (!values.ok()) return std::nullopt;
@@ -213,9 +203,9 @@ std::optional<lab::Design::Record> QueryMatcher::FieldsOfKey(const std::string& 
                          {.delimiter = key.delimiter, .last_has_delimiter = true}, &found)) {
     return std::nullopt;
   }
-  lab::Design::Record fields = RecordOf(found);
+  stele::lab::Design::Record fields = RecordOf(found);
   const auto again = MapKey(table(), MapFields(fields));
   return again.ok() && *again == row_key ? std::optional(std::move(fields)) : std::nullopt;
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab

@@ -1,15 +1,15 @@
-#include "logical/time_order.h"
+#include "lab/logical/time_order.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/status.h"
 
-namespace stele::cli {
+namespace stele::internal::lab {
 namespace {
 
 // Of a line, with its text.
-size_t BytesOf(const std::string& line) { return 64 + line.capacity(); }
+size_t WaitingBytes(const std::string& line) { return 64 + line.capacity(); }
 
 }  // namespace
 
@@ -19,11 +19,11 @@ bool TimeOrder::IsLater(const Waiting& a, const Waiting& b) {
 
 absl::Status TimeOrder::Add(int64_t micros, std::string line) {
   if (micros < passed_micros_) {
-    return internal::InvalidArgument(
+    return InvalidArgument(
         "the time is before that of an operation more than {} MiB further up: sort the records",
         bytes_max_ >> 20);
   }
-  bytes_ += BytesOf(line);
+  bytes_ += WaitingBytes(line);
   waiting_.push_back({.micros = micros, .number = count_++, .line = std::move(line)});
   std::push_heap(waiting_.begin(), waiting_.end(), IsLater);
   while (bytes_ > bytes_max_) PassOne();
@@ -34,7 +34,7 @@ void TimeOrder::PassOne() {
   std::pop_heap(waiting_.begin(), waiting_.end(), IsLater);
   const Waiting& first = waiting_.back();
   passed_micros_ = first.micros;
-  bytes_ -= BytesOf(first.line);
+  bytes_ -= WaitingBytes(first.line);
   sink_(first.line);
   waiting_.pop_back();
 }
@@ -43,4 +43,4 @@ void TimeOrder::Finish() {
   while (!waiting_.empty()) PassOne();
 }
 
-}  // namespace stele::cli
+}  // namespace stele::internal::lab
