@@ -153,7 +153,9 @@ struct CompareReport {
     uint64_t key_bytes = 0;        // each row key once
     uint64_t qualifier_bytes = 0;  // with the family's name
     uint64_t value_bytes = 0;
-    uint64_t disk_bytes = 0;     // of the SSTables
+    uint64_t disk_bytes = 0;  // of the SSTables
+    // Of all records: the row key, and family, qualifier and value of each cell.
+    uint64_t loaded_logical_bytes = 0;
     uint64_t logged_bytes = 0;   // that the load wrote to the commit log
     uint64_t written_bytes = 0;  // by the log, bulk load, flushes and compactions of the load
     double load_seconds = 0;     // measured
@@ -253,8 +255,9 @@ struct CompareReport {
 //   InvalidArgument      wrong options; a choice of several tables; a wrong input or trace; a query
 //                        that has no record that all designs can use, or that reads in one design
 //                        and writes in another
-//   NotFound             a design lacks the table or a query; a file does not exist
-//   AlreadyExists        work_directory has a database of one of these names
+//   NotFound             a design lacks the table or a query; a file or work_directory does not
+//                        exist
+//   AlreadyExists        work_directory is not empty
 //   Cancelled            a stop was requested
 //   ResourceExhausted    a thread could not be started
 //   the first error of an operation, with the design and the query; those of LoadDesign, of the

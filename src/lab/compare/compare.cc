@@ -2,11 +2,14 @@
 #include "stele/lab/compare.h"
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "base/status.h"
 #include "io/output_file.h"
+#include "keys/printable.h"
 #include "lab/compare/compared_design.h"
 #include "lab/compare/estimate.h"
 #include "lab/compare/runner.h"
@@ -27,12 +30,22 @@ absl::Status CheckCount(std::string_view option, uint64_t count, uint64_t most) 
   return InvalidArgument("CompareOptions::{} is {}, and must be from 1 to {}", option, count, most);
 }
 
+absl::Status CheckWorkDirectory(const std::string& path) {
+  if (path.empty())
+    return InvalidArgument("CompareOptions::work_directory must name an empty directory");
+  std::error_code error;
+  const std::filesystem::directory_iterator entries(path, error);
+  if (error) return ErrnoStatus("list the files of", path, error.value());
+  if (entries == std::filesystem::directory_iterator()) return absl::OkStatus();
+  return AlreadyExists("{} is not empty: use an empty directory for CompareOptions::work_directory",
+                       Printable(path));
+}
+
 absl::Status CheckCompareOptions(const CompareOptions& options) {
   if (options.designs.size() < 2)
     return InvalidArgument("CompareOptions::designs has {} designs, and needs at least two",
                            options.designs.size());
-  if (options.work_directory.empty())
-    return InvalidArgument("CompareOptions::work_directory must name an empty directory");
+  STELE_RETURN_IF_ERROR(CheckWorkDirectory(options.work_directory));
   STELE_RETURN_IF_ERROR(CheckCount("threads", options.threads, kCompareThreadsMax));
   STELE_RETURN_IF_ERROR(CheckCount("rounds", options.rounds, kRoundsMax));
   if (!options.rate.is_valid())

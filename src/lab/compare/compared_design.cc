@@ -101,6 +101,7 @@ absl::Status ComparedDesign::LoadRecords() {
   STELE_RETURN_IF_ERROR(table_.Compact());
   figures_.records = counts->second.records;
   figures_.cells_loaded = counts->second.cells;
+  figures_.loaded_logical_bytes = counts->second.bytes;
   figures_.load_seconds = report->seconds;
   const DatabaseStats stats = database_.Stats();
   figures_.disk_bytes = stats.disk.sstable_bytes;

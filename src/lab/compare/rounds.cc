@@ -29,13 +29,19 @@ constexpr std::chrono::milliseconds kLateAfter(1);
 // Stops a round: its threads then begin no other operation.
 class RoundStop {
  public:
-  // Any thread may call this.
-  void Stop() ABSL_LOCKS_EXCLUDED(mutex_) {
+  // Any thread may call this. The first call says why the round ended.
+  void Stop(const absl::Status& why) ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
+    if (!is_stopped_) why_ = why;
     is_stopped_ = true;
     stopped_.SignalAll();
   }
   bool is_stopped() const { return is_stopped_; }
+  // OK if the round was not stopped.
+  absl::Status why() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    return why_;
+  }
   // Waits until `due` or a stop.
   void AwaitUntil(SteadyClock::time_point due) ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
@@ -47,8 +53,9 @@ class RoundStop {
   }
 
  private:
-  Mutex mutex_;  // of stopped_
-  CondVar stopped_;
+  mutable Mutex mutex_;
+  CondVar stopped_;  // with mutex_
+  absl::Status why_ ABSL_GUARDED_BY(mutex_);
   std::atomic<bool> is_stopped_ = false;
 };
 
@@ -86,26 +93,27 @@ class RoundThread {
     if (std::exchange(has_thread_, false)) ::pthread_join(thread_, nullptr);
   }
 
-  const absl::Status& status() const { return status_; }
   const std::vector<stele::lab::LatencyHistogram>& latencies() const { return latencies_; }
   uint64_t late() const { return late_; }
 
  private:
   void Run() {
-    for (size_t i = 0; i < workload_.operations.size(); ++i) {
+    for (size_t i = 0; i < workload_.operations.size() && !stop_.is_stopped(); ++i) {
       const LogicalOperation& operation = workload_.operations[i];
       if (options_.threads > 1 && Fnv1a(operation.record) % options_.threads != number_) continue;
-      status_ = Measure(operation, begin_ + options_.rate.DueAfter(i, operation.micros));
-      if (!status_.ok()) return;
+      const absl::Status status =
+          Measure(operation, begin_ + options_.rate.DueAfter(i, operation.micros));
+      if (!status.ok()) stop_.Stop(status);
     }
   }
 
+  // Returns without running the operation if the round is stopped.
   absl::Status Measure(const LogicalOperation& operation, SteadyClock::time_point due) {
     const LogicalQuery& query = workload_.queries[operation.query];
     const auto prepared = design_.Prepare(operation);
     if (!prepared.ok()) return FailedOperation(design_, query, prepared.status());
     if (options_.rate.is_open_loop()) stop_.AwaitUntil(due);
-    if (stop_.is_stopped()) return Cancelled("the round was stopped");
+    if (stop_.is_stopped()) return absl::OkStatus();
     const SteadyClock::time_point begin = SteadyClock::now();
     if (!options_.rate.is_open_loop()) due = begin;
     if (begin - due > kLateAfter) ++late_;
@@ -122,7 +130,6 @@ class RoundThread {
   const uint64_t number_;
   RoundStop& stop_;
   SteadyClock::time_point begin_;
-  absl::Status status_;
   std::vector<stele::lab::LatencyHistogram> latencies_;  // by query
   uint64_t late_ = 0;
   pthread_t thread_ = {};  // this and the next: accessed by the caller's thread only
@@ -151,25 +158,23 @@ absl::StatusOr<RoundResult> RunRound(const ComparedDesign& design, const Logical
     parts.push_back(std::make_unique<RoundThread>(design, workload, options, i, &stop));
   const double cpu_before = CpuSeconds();
   const SteadyClock::time_point begin = SteadyClock::now();
-  absl::Status started;
   {
-    const std::stop_callback on_stop(options.stop, [&stop] { stop.Stop(); });
+    const std::stop_callback on_stop(
+        options.stop, [&stop] { stop.Stop(Cancelled("the comparison was stopped")); });
     for (const auto& part : parts) {
-      started = part->Start(begin);
-      if (!started.ok()) break;
+      const absl::Status started = part->Start(begin);
+      if (started.ok()) continue;
+      stop.Stop(started);
+      break;
     }
-    if (!started.ok()) stop.Stop();
     for (const auto& part : parts) part->Join();
   }
-  STELE_RETURN_IF_ERROR(started);
+  STELE_RETURN_IF_ERROR(stop.why());
   const auto time = SteadyClock::now() - begin;
   RoundResult round;
   round.cpu_seconds = CpuSeconds() - cpu_before;
   round.operations_per_second = PerSecond(workload.operations.size(), time);
-  for (const auto& part : parts) {
-    STELE_RETURN_IF_ERROR(part->status());
-    round.late += part->late();
-  }
+  for (const auto& part : parts) round.late += part->late();
   for (size_t query = 0; query < workload.queries.size(); ++query) {
     stele::lab::LatencyHistogram sum;
     for (const auto& part : parts) sum.Add(part->latencies()[query]);

@@ -31,6 +31,7 @@ Json ToJson(const CompareReport::TableFigures& figures) {
           {"logical_bytes", figures.logical_bytes()},
           {"disk_bytes", figures.disk_bytes},
           {"logged_bytes", figures.logged_bytes},
+          {"loaded_logical_bytes", figures.loaded_logical_bytes},
           {"written_bytes", figures.written_bytes},
           {"load_seconds", figures.load_seconds}};
 }

@@ -104,7 +104,7 @@ void AddTableLines(const CompareReport& report, FigureTable* table) {
   });
   count("disk bytes, compacted", Direction::kLowerIsBetter, &TableFigures::disk_bytes);
   text("write amplification of the load", [](const DesignFigures& design) {
-    return TwoDigits(RatioOf(design.data.written_bytes, design.data.logical_bytes()));
+    return TwoDigits(RatioOf(design.data.written_bytes, design.data.loaded_logical_bytes));
   });
   text("load, seconds",
        [](const DesignFigures& design) { return TwoDigits(design.data.load_seconds); });

@@ -158,6 +158,18 @@ absl::StatusOr<MappedRow> MapRow(const DesignTable& table, const DesignRow& row,
   return mapped;
 }
 
+uint64_t LogicalBytes(const DesignTable& table, const MappedRow& row) {
+  uint64_t bytes = row.row_key.size();
+  for (const MappedCell& cell : row.cells) {
+    const std::string& family = cell.design->family;
+    const ValueType type = table.schema.family(family)->value_type;
+    const bool is_text = type == ValueType::kBytes || type == ValueType::kHll;
+    bytes += family.size() + cell.qualifier.size();
+    bytes += is_text ? cell.value.size() : sizeof(cell.number);
+  }
+  return bytes;
+}
+
 void AddTo(const DesignTable& table, const MappedRow& row, RowMutation* mutation) {
   for (const MappedCell& cell : row.cells) {
     const std::string& family = cell.design->family;

@@ -42,6 +42,10 @@ bool Selects(const DesignRow& row, const FieldSource& record);
 absl::StatusOr<MappedRow> MapRow(const DesignTable& table, const DesignRow& row,
                                  const FieldSource& record, Timestamp time);
 
+// Returns the bytes of the row key, and of family, qualifier and value of each cell. A number
+// has 8.
+uint64_t LogicalBytes(const DesignTable& table, const MappedRow& row);
+
 // Adds the changes that write the row. They go into one row, the row of the key.
 void AddTo(const DesignTable& table, const MappedRow& row, RowMutation* mutation);
 

@@ -323,6 +323,7 @@ class LoadRun {
       if (check_->IsDuplicateIn(position)) ListDuplicateRow(table, row.row_key);
       RowMutation mutation(row.row_key);
       AddTo(*tables_[table], row, &mutation);
+      report_.tables[tables_[table]->name].bytes += LogicalBytes(*tables_[table], row);
       STELE_RETURN_IF_ERROR(writer->Add(table, std::move(mutation)));
     }
     return absl::OkStatus();

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -157,6 +158,47 @@ TEST_F(CompareDesignsTest, CountsAreExact) {
   EXPECT_TRUE(report.differences.empty());
 }
 
+TEST_F(CompareDesignsTest, TheBytesOfAllRecordsAreCounted) {
+  std::string csv = "user,number,item\n";
+  for (const std::string_view item : {"hat", "cap", "bow"}) csv += fmt::format("u1,1,{}\n", item);
+  directory_.Write("orders.csv", csv);
+  options_.allows_duplicates = true;
+  const CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  EXPECT_EQ(report.designs[0].data.logical_bytes(), 4u + 5u + 3u);
+  EXPECT_EQ(report.designs[0].data.loaded_logical_bytes, 3 * (4u + 5u + 3u));
+}
+
+// Changes a byte of each file with this ending below the directory, a quarter behind its begin.
+void DamageFiles(const std::string& directory, const std::string& ending) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (entry.path().extension() != ending) continue;
+    std::fstream file(entry.path(), std::ios::binary | std::ios::in | std::ios::out);
+    const auto place = static_cast<std::streamoff>(entry.file_size() / 4);
+    file.seekg(place);
+    const int byte = file.get();
+    file.seekp(place);
+    file.put(static_cast<char>(byte ^ 0xff));
+    EXPECT_TRUE(file.flush()) << entry.path();
+  }
+}
+
+TEST_F(CompareDesignsTest, AFailedOperationEndsItsRound) {
+  // The other operations, also those of other threads, are due after hours.
+  options_.rate = ReplayRate::PerSecond(0.0001);
+  options_.operations = 20;
+  options_.threads = 4;
+  options_.caches = CompareCaches::kCold;
+  options_.progress = [&](std::string_view phase, uint64_t done, uint64_t) {
+    if (phase == "measuring, cold" && done == 0)
+      DamageFiles(options_.work_directory + "/by-user", ".sst");
+  };
+  const auto report = CompareDesigns(options_);
+  EXPECT_EQ(report.status().code(), absl::StatusCode::kDataLoss) << report.status();
+  EXPECT_NE(report.status().message().find("by-user, query "), absl::string_view::npos)
+      << report.status();
+}
+
 TEST_F(CompareDesignsTest, TheReportHasThreeForms) {
   options_.makes_page = true;
   options_.seed = 7;
@@ -184,6 +226,7 @@ TEST_F(CompareDesignsTest, ALogicalTraceIsTheWorkload) {
   options_.caches = CompareCaches::kBoth;
   options_.threads = 2;
   const CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
   EXPECT_EQ(report.operations, 2u);
   EXPECT_TRUE(report.has_times);
   EXPECT_EQ(report.trace, options_.trace_path);
@@ -269,6 +312,16 @@ TEST_F(CompareDesignsTest, WrongOptionsAreErrors) {
           [&](auto& options) { options.output_paths = {directory_.File("orders.csv")}; });
   options_.table = "orders";
   EXPECT_EQ(CompareDesigns(options_).status().code(), absl::StatusCode::kNotFound);
+  options_.table.clear();
+  options_.work_directory = directory_.File("missing");
+  EXPECT_EQ(CompareDesigns(options_).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(CompareDesignsTest, FilesInTheWorkDirectoryStay) {
+  const std::string path = directory_.Write("work/by-user.trace.jsonl", "of another comparison");
+  const auto report = CompareDesigns(options_);
+  EXPECT_EQ(report.status().code(), absl::StatusCode::kAlreadyExists) << report.status();
+  EXPECT_EQ(std::filesystem::file_size(path), std::string_view("of another comparison").size());
 }
 
 TEST_F(CompareDesignsTest, DatabasesStayInTheWorkDirectory) {
@@ -310,9 +363,10 @@ TEST_F(CompareDesignsTest, AStopEndsIt) {
   options_.progress = [&](std::string_view phase, uint64_t, uint64_t) {
     if (phase == "measuring" && !std::exchange(is_measuring, true)) measures.set_value();
   };
+  // Without the phase it stops the wait, too, and the test fails.
   const std::jthread stops([&] {
-    if (measures.get_future().wait_for(std::chrono::minutes(5)) == std::future_status::ready)
-      waiting.request_stop();
+    measures.get_future().wait_for(std::chrono::minutes(5));
+    waiting.request_stop();
   });
   EXPECT_EQ(CompareDesigns(options_).status().code(), absl::StatusCode::kCancelled);
   EXPECT_TRUE(is_measuring);
