@@ -105,7 +105,7 @@ TEST_F(FromRecordsTest, CompareDesignsRunsIt) {
     const CommandResult result = RunPlain(
         {"compare-designs", design_, by_page, "--trace", Path("workload.jsonl"), "--rounds", "1"});
     EXPECT_EQ(result.exit_status, 0) << result.err;
-    EXPECT_NE(result.out.find("answers: the same values in 2 of 2 operations"), std::string::npos)
+    EXPECT_NE(result.out.find("\nanswers     equal in 2 of 2 operations\n"), std::string::npos)
         << result.out;
   }
 }

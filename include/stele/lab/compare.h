@@ -238,8 +238,8 @@ struct CompareReport {
   double estimate_rate = 0;                        // operations per second of the estimates
   std::vector<std::string> notes = {};             // what people should know about the load
 
-  // A table for a terminal with a column per design, findings, and a summary. Characters that are
-  // not visible are escaped.
+  // A table for a terminal with a column per design. The last line is one sentence that says which
+  // design is better at which figure. Characters that are not visible are escaped.
   std::string ToText() const;
   // One JSON object with all figures. `version` is that of the caller.
   std::string ToJson(std::string_view version) const;

@@ -1,4 +1,4 @@
-// compare_report/figure_table.h: the table of a comparison: a line per figure and a column per
+// compare_report/figure_table.h: the table of a comparison: groups of figures with a column per
 // design, and which design is the best one.
 //
 // Threads:   confined to one thread.
@@ -17,13 +17,23 @@ namespace stele::internal::lab {
 
 using Measured = stele::lab::CompareReport::Measured;
 
-// A line of the table.
+// A figure of all designs.
 struct FigureLine {
   std::string label;
   std::string figure;              // its name in a sentence, or ""
-  std::vector<std::string> cells;  // one per design; none for a heading
+  std::vector<std::string> cells;  // one per design
   std::vector<double> numbers;     // of the cells; none if they are texts
   std::optional<size_t> best;      // the design that is clearly better than all others
+  // Successive lines with the same one are one row of the text, which has this label. "": the line
+  // is a row of its own.
+  std::string row = {};
+};
+
+// The lines about one thing, for example a query.
+struct FigureGroup {
+  std::string name = {};  // only the first group of a table has none
+  std::vector<FigureLine> lines = {};
+  std::vector<std::string> remarks = {};  // about the lines; the text has them below
 };
 
 class FigureTable {
@@ -34,7 +44,9 @@ class FigureTable {
 
   explicit FigureTable(std::vector<std::string> designs) : designs_(std::move(designs)) {}
 
-  void AddHeading(const std::string& text) { lines_.push_back({.label = text}); }
+  // Begins a group. The following calls add to it.
+  void AddGroup(const std::string& name) { groups_.push_back({.name = name}); }
+  void AddRemark(const std::string& text) { groups_.back().remarks.push_back(text); }
   void AddText(const std::string& label, const std::vector<std::string>& cells);
   // The best design is better than all others by more than 5 %.
   void AddExact(const std::string& label, const std::string& figure, Direction direction,
@@ -43,17 +55,24 @@ class FigureTable {
   // is better than the best round of all others.
   void AddMeasured(const std::string& label, const std::string& figure, Direction direction,
                    const std::vector<Measured>& numbers, const Format& format);
+  // Makes the last `count` lines of the group one row of the text. Its numbers are separated as the
+  // names in its label: by " / ", or by commas.
+  void JoinLines(size_t count, const std::string& row);
 
   const std::vector<std::string>& designs() const { return designs_; }
-  const std::vector<FigureLine>& lines() const { return lines_; }
-  // The table as text, with a star at the best design of a line.
+  const std::vector<FigureGroup>& groups() const { return groups_; }
+  // The columns of the text that the names of the groups take.
+  size_t name_width() const;
+  // A row per figure and a column per design, with a star at the best design of a figure.
   std::string Text() const;
-  // A line per design that is the best one somewhere: the figures at which it is better.
+  // One sentence, which is a line: the figures at which a design is the best one.
   std::string Summary() const;
 
  private:
+  std::vector<FigureLine>& lines() { return groups_.back().lines; }
+
   const std::vector<std::string> designs_;
-  std::vector<FigureLine> lines_;
+  std::vector<FigureGroup> groups_ = {FigureGroup()};
 };
 
 }  // namespace stele::internal::lab

@@ -24,12 +24,19 @@ std::string TextOf(const Json& json) {
 
 Json LinesJson(const FigureTable& figures) {
   Json lines = Json::array();
-  for (const FigureLine& line : figures.lines()) {
-    Json json = {{"label", line.label}};
-    if (!line.cells.empty()) json["cells"] = line.cells;
-    if (!line.numbers.empty()) json["numbers"] = line.numbers;
-    if (line.best.has_value()) json["best"] = *line.best;
-    lines.push_back(std::move(json));
+  for (const FigureGroup& group : figures.groups()) {
+    if (!group.name.empty()) {
+      std::string heading = group.name;
+      for (const std::string& remark : group.remarks) heading += "\n" + remark;
+      Json json = {{"label", heading}};
+      lines.push_back(std::move(json));
+    }
+    for (const FigureLine& line : group.lines) {
+      Json json = {{"label", (group.name.empty() ? "" : "  ") + line.label}, {"cells", line.cells}};
+      if (!line.numbers.empty()) json["numbers"] = line.numbers;
+      if (line.best.has_value()) json["best"] = *line.best;
+      lines.push_back(std::move(json));
+    }
   }
   return lines;
 }
@@ -54,6 +61,12 @@ Json PlotsJson(const CompareReport& report) {
   return plots;
 }
 
+std::string AnswersOnPage(const CompareLines& lines) {
+  std::string text = fmt::format("answers {}", fmt::join(lines.answers, "\n"));
+  for (const std::string& note : lines.notes) text += "\n" + note;
+  return text;
+}
+
 // What the heat maps show.
 std::string MapsText(const CompareReport& report) {
   std::string text = "The workload of each design, on one scale of colors.";
@@ -73,16 +86,18 @@ std::string CompareReport::ToHtml() const {
   using internal::lab::AppendDataElement;
   const internal::lab::CompareLines lines = internal::lab::MakeCompareLines(*this);
   std::string data;
-  AppendDataElement("compare-data",
-                    internal::lab::TextOf({{"run", lines.run},
-                                           {"answers", lines.answers + lines.notes},
-                                           {"summary", lines.figures.Summary()},
-                                           {"findings", lines.findings},
-                                           {"maps", internal::lab::MapsText(*this)},
-                                           {"designs", lines.figures.designs()},
-                                           {"lines", internal::lab::LinesJson(lines.figures)},
-                                           {"plots", internal::lab::PlotsJson(*this)}}),
-                    &data);
+  AppendDataElement(
+      "compare-data",
+      internal::lab::TextOf(
+          {{"run", fmt::format("loading {}\nreplaying {}", fmt::join(lines.loaded, "\nloading "),
+                               lines.replayed)},
+           {"answers", internal::lab::AnswersOnPage(lines)},
+           {"summary", lines.figures.Summary()},
+           {"maps", internal::lab::MapsText(*this)},
+           {"designs", lines.figures.designs()},
+           {"lines", internal::lab::LinesJson(lines.figures)},
+           {"plots", internal::lab::PlotsJson(*this)}}),
+      &data);
   for (size_t i = 0; i < designs.size(); ++i) {
     const HeatMap& map =
         designs[i].page_heat_map.has_value() ? *designs[i].page_heat_map : *designs[i].heat_map;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "fmt/format.h"
@@ -10,6 +12,7 @@
 #include "lab/figures/figures.h"
 #include "lab/values/number_text.h"
 #include "lab/workload/row_chooser.h"
+#include "stele/lab/heat_map.h"
 #include "stele/lab/lint.h"
 
 namespace stele::internal::lab {
@@ -48,25 +51,27 @@ std::vector<Value> OfDesigns(const CompareReport& report,
   return values;
 }
 
-std::string RunText(const CompareReport& report) {
+std::string LoadedText(const DesignFigures& design) {
+  return fmt::format("{}  {}, {} s", design.name, Counted(design.data.records, "record"),
+                     TwoDigits(design.data.load_seconds));
+}
+
+std::string ReplayedText(const CompareReport& report) {
   const std::string source = report.trace.empty()
                                  ? fmt::format("{} distribution, seed {}",
                                                DistributionText(report.distribution), report.seed)
-                                 : "of " + EscapedBytes(report.trace);
+                                 : "trace " + EscapedBytes(report.trace);
   constexpr std::string_view kCaches[] = {"", ", cold cache", ", warm and cold cache"};
-  const auto counted = [](uint64_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", WithCommas(count), noun, count == 1 ? "" : "s");
-  };
-  return fmt::format("{}, {}; {}, {}, {}{}\n", counted(report.operations, "operation"), source,
-                     counted(report.rounds, "round"), report.rate.ToText(),
-                     counted(report.threads, "thread"),
-                     kCaches[static_cast<size_t>(report.caches)]);
+  return fmt::format("{}, {}, {}, rounds {}{}, {}", Counted(report.operations, "operation"),
+                     report.rate.ToText(), Counted(report.threads, "thread"),
+                     WithCommas(report.rounds), kCaches[static_cast<size_t>(report.caches)],
+                     source);
 }
 
 void AddTableLines(const CompareReport& report, FigureTable* table) {
-  const auto count = [&](const std::string& label, Direction direction,
+  const auto count = [&](const std::string& label, const std::string& figure, Direction direction,
                          uint64_t TableFigures::*member) {
-    table->AddExact(label, label, direction,
+    table->AddExact(label, figure, direction,
                     OfDesigns<double>(report,
                                       [&](const DesignFigures& design) {
                                         return static_cast<double>(design.data.*member);
@@ -78,16 +83,15 @@ void AddTableLines(const CompareReport& report, FigureTable* table) {
     table->AddText(label, OfDesigns<std::string>(report, cell));
   };
   text("table", [](const DesignFigures& design) { return EscapedBytes(design.table); });
-  count("records", Direction::kNone, &TableFigures::records);
-  count("rows", Direction::kNone, &TableFigures::rows);
-  count("cells loaded", Direction::kNone, &TableFigures::cells_loaded);
-  count("cells kept", Direction::kNone, &TableFigures::cells);
+  count("rows", "", Direction::kNone, &TableFigures::rows);
+  count("cells loaded", "", Direction::kNone, &TableFigures::cells_loaded);
+  count("cells kept", "", Direction::kNone, &TableFigures::cells);
   text("cells per row, p50 / p99 / max", [](const DesignFigures& design) {
     const TableFigures& figures = design.data;
     return fmt::format("{} / {} / {}", figures.cells_per_row_p50, figures.cells_per_row_p99,
                        figures.cells_per_row_max);
   });
-  count("bytes of the largest row", Direction::kNone, &TableFigures::largest_row_bytes);
+  count("bytes of the largest row", "", Direction::kNone, &TableFigures::largest_row_bytes);
   table->AddExact("logical bytes", "logical bytes", Direction::kLowerIsBetter,
                   OfDesigns<double>(report,
                                     [](const DesignFigures& design) {
@@ -102,12 +106,32 @@ void AddTableLines(const CompareReport& report, FigureTable* table) {
     return fmt::format("{:.0f} / {:.0f} / {:.0f} %", percent(figures.key_bytes),
                        percent(figures.qualifier_bytes), percent(figures.value_bytes));
   });
-  count("disk bytes, compacted", Direction::kLowerIsBetter, &TableFigures::disk_bytes);
+  count("disk bytes, compacted", "disk bytes", Direction::kLowerIsBetter,
+        &TableFigures::disk_bytes);
   text("write amplification of the load", [](const DesignFigures& design) {
     return TwoDigits(RatioOf(design.data.written_bytes, design.data.loaded_logical_bytes));
   });
-  text("load, seconds",
-       [](const DesignFigures& design) { return TwoDigits(design.data.load_seconds); });
+}
+
+using StatsMember = uint64_t ReadStats::*;
+
+// Adds the rows or cells that a query examined, by those that it returned.
+void AddSeenLine(const std::string& what, size_t query, Direction lower, StatsMember examined,
+                 StatsMember returned, const CompareReport& report, FigureTable* table) {
+  const auto text = [](double ratio) { return fmt::format("{:.1f}", ratio); };
+  const std::string label = what + " seen / returned";
+  const std::vector<double> ratios = OfDesigns<double>(report, [&](const DesignFigures& design) {
+    const ReadStats& stats = design.queries[query].stats;
+    return stats.*returned == 0 ? -1 : RatioOf(stats.*examined, stats.*returned);
+  });
+  if (std::find(ratios.begin(), ratios.end(), -1) == ratios.end()) {
+    const std::string name = EscapedBytes(report.queries[query].name);
+    table->AddExact(label, name + " " + label, lower, ratios, text);
+    return;
+  }
+  std::vector<std::string> cells;
+  for (const double ratio : ratios) cells.push_back(ratio < 0 ? "-" : text(ratio));
+  table->AddText(label, cells);
 }
 
 // Figures per operation.
@@ -116,20 +140,10 @@ void AddReadLines(const std::string& name, size_t query, Direction lower,
   using NumberOf = std::function<double(const QueryFigures&)>;
   const auto figure = [&](const std::string& label, Direction direction, const NumberOf& number) {
     table->AddExact(
-        "  " + label, name + " " + label, direction,
+        label + " / operation", name + " " + label, direction,
         OfDesigns<double>(
             report, [&](const DesignFigures& design) { return number(design.queries[query]); }),
         TwoDigits);
-  };
-  const auto seen = [&](const std::string& what, uint64_t ReadStats::*examined,
-                        uint64_t ReadStats::*returned) {
-    table->AddText("  " + what + " seen / returned",
-                   OfDesigns<std::string>(report, [&](const DesignFigures& design) {
-                     const ReadStats& stats = design.queries[query].stats;
-                     return stats.*returned == 0
-                                ? std::string("-")
-                                : TwoDigits(RatioOf(stats.*examined, stats.*returned));
-                   }));
   };
   figure("requests", lower,
          [](const QueryFigures& of) { return RatioOf(of.requests, of.operations); });
@@ -139,14 +153,12 @@ void AddReadLines(const std::string& name, size_t query, Direction lower,
          [](const QueryFigures& of) { return RatioOf(of.stats.rows_returned, of.operations); });
   figure("bytes returned", lower,
          [](const QueryFigures& of) { return RatioOf(of.bytes_returned, of.operations); });
-  seen("rows", &ReadStats::rows_seen, &ReadStats::rows_returned);
-  seen("cells", &ReadStats::cells_seen, &ReadStats::cells_returned);
 }
 
 // What the operations of a query read from files with a cold cache.
 void AddColdReadLines(const std::string& name, size_t query, Direction lower,
                       const CompareReport& report, FigureTable* table) {
-  table->AddExact("  bytes read (cold cache)", name + " bytes read", lower,
+  table->AddExact("bytes read / operation", name + " bytes read", lower,
                   OfDesigns<double>(report,
                                     [&](const DesignFigures& design) {
                                       const QueryFigures& of = design.queries[query];
@@ -154,7 +166,7 @@ void AddColdReadLines(const std::string& name, size_t query, Direction lower,
                                     }),
                   WholeText);
   table->AddText(
-      "  bytes read / returned", OfDesigns<std::string>(report, [&](const DesignFigures& design) {
+      "bytes read / returned", OfDesigns<std::string>(report, [&](const DesignFigures& design) {
         const QueryFigures& of = design.queries[query];
         return of.bytes_returned == 0 ? std::string("-")
                                       : TwoDigits(RatioOf(of.cold_bytes_read, of.bytes_returned));
@@ -176,35 +188,23 @@ void ForEachCache(const CompareReport& report,
   call(" (cold cache)", &DesignFigures::cold);
 }
 
-std::string QueryHeading(size_t query, const CompareReport& report) {
-  const CompareReport::Query& of = report.queries[query];
-  const uint64_t operations = report.designs[0].queries[query].operations;
-  std::string text = fmt::format("{}: {} {}", EscapedBytes(of.name), WithCommas(operations),
-                                 operations == 1 ? "operation" : "operations");
-  if (of.written_input.empty()) text += "; per operation:";
-  if (report.queries[query].different_answers > 0)
-    text += fmt::format("\n  {} answers differ, so no design is better",
-                        WithCommas(report.queries[query].different_answers));
-  if (of.unusable > 0)
-    text += fmt::format("\n  {} records are left out, the first one: {}", WithCommas(of.unusable),
-                        of.first_unusable);
-  return text;
+// Adds the records that are left out, and the reason why no design is better.
+void AddQueryRemarks(const CompareReport::Query& query, FigureTable* table) {
+  if (query.different_answers > 0)
+    table->AddRemark(fmt::format("{} answers differ, so no design is better",
+                                 WithCommas(query.different_answers)));
+  if (query.unusable > 0)
+    table->AddRemark(fmt::format("{} records are left out, the first one: {}",
+                                 WithCommas(query.unusable), query.first_unusable));
 }
 
-void AddQueryLines(size_t query, const CompareReport& report, FigureTable* table) {
-  table->AddHeading(QueryHeading(query, report));
+void AddLatencyLines(const std::string& name, size_t query, Direction lower,
+                     const CompareReport& report, FigureTable* table) {
   const uint64_t operations = report.designs[0].queries[query].operations;
-  if (operations == 0) return;
-  const std::string name = EscapedBytes(report.queries[query].name);
-  const Direction lower =
-      report.queries[query].different_answers > 0 ? Direction::kNone : Direction::kLowerIsBetter;
-  if (report.queries[query].written_input.empty()) AddReadLines(name, query, lower, report, table);
-  if (report.queries[query].written_input.empty() && report.designs[0].cold.has_value())
-    AddColdReadLines(name, query, lower, report, table);
   ForEachCache(report, [&](const std::string& cache, const TimedOf& timed) {
     const auto latency = [&](const std::string& label, Measured LatencyFigures::*member,
                              Direction direction) {
-      table->AddMeasured("  " + label + " us" + cache, name + " " + label + cache, direction,
+      table->AddMeasured(label + " us" + cache, name + " " + label + cache, direction,
                          OfDesigns<Measured>(report,
                                              [&](const DesignFigures& design) {
                                                return timed(design).queries[query].*member;
@@ -214,10 +214,34 @@ void AddQueryLines(size_t query, const CompareReport& report, FigureTable* table
     latency("p50", &LatencyFigures::p50, lower);
     latency("p99", &LatencyFigures::p99, operations < kP99OperationsMin ? Direction::kNone : lower);
     table->AddText(
-        "  max us" + cache, OfDesigns<std::string>(report, [&](const DesignFigures& design) {
+        "max us" + cache, OfDesigns<std::string>(report, [&](const DesignFigures& design) {
           return MicrosText(static_cast<double>(timed(design).queries[query].all_rounds.Max()));
         }));
+    table->JoinLines(3, "p50 / p99 / max us" + cache);
   });
+}
+
+void AddQueryGroup(size_t query, const CompareReport& report, FigureTable* table) {
+  const CompareReport::Query& of = report.queries[query];
+  const std::string name = EscapedBytes(of.name);
+  const bool is_read = of.written_input.empty();
+  const bool has_operations = report.designs[0].queries[query].operations > 0;
+  const Direction lower = of.different_answers > 0 ? Direction::kNone : Direction::kLowerIsBetter;
+  table->AddGroup(name);
+  if (is_read && has_operations) {
+    AddSeenLine("rows", query, lower, &ReadStats::rows_seen, &ReadStats::rows_returned, report,
+                table);
+    AddSeenLine("cells", query, lower, &ReadStats::cells_seen, &ReadStats::cells_returned, report,
+                table);
+  }
+  table->AddText("operations", OfDesigns<std::string>(report, [&](const DesignFigures& design) {
+                   return WithCommas(design.queries[query].operations);
+                 }));
+  if (is_read && has_operations) AddReadLines(name, query, lower, report, table);
+  if (is_read && has_operations && report.designs[0].cold.has_value())
+    AddColdReadLines(name, query, lower, report, table);
+  if (has_operations) AddLatencyLines(name, query, lower, report, table);
+  AddQueryRemarks(of, table);
 }
 
 void AddLoadLines(const CompareReport& report, FigureTable* table) {
@@ -225,12 +249,12 @@ void AddLoadLines(const CompareReport& report, FigureTable* table) {
   const auto unless = [&](Direction direction) {
     return has_differences ? Direction::kNone : direction;
   };
-  table->AddHeading("all operations");
+  table->AddGroup("overall");
   ForEachCache(report, [&](const std::string& cache, const TimedOf& timed) {
     const auto figure = [&](const std::string& label, const std::string& name, Direction direction,
                             Measured TimedFigures::*member, const FigureTable::Format& format) {
       table->AddMeasured(
-          "  " + label + cache, name + cache, direction,
+          label + cache, name + cache, direction,
           OfDesigns<Measured>(report,
                               [&](const DesignFigures& design) { return timed(design).*member; }),
           format);
@@ -243,33 +267,39 @@ void AddLoadLines(const CompareReport& report, FigureTable* table) {
     figure("CPU seconds", "CPU time", unless(Direction::kLowerIsBetter), &TimedFigures::cpu_seconds,
            TwoDigits);
   });
+  table->AddGroup("load");
   table->AddExact(
-      "  requests on the busiest range", "load of the busiest range",
-      unless(Direction::kLowerIsBetter),
+      "hottest band", "load of the hottest band", unless(Direction::kLowerIsBetter),
       OfDesigns<double>(
           report, [](const DesignFigures& design) { return 100 * design.busiest_range_share; }),
       [](double percent) { return fmt::format("{:.1f} %", percent); });
-  table->AddText("  uneven load (Gini, 0: even)",
-                 OfDesigns<std::string>(report, [](const DesignFigures& design) {
+  table->AddText("Gini (0: even)", OfDesigns<std::string>(report, [](const DesignFigures& design) {
                    return TwoDigits(design.heat_map->parts().gini);
+                 }));
+  table->JoinLines(2, "hottest band, Gini");
+  table->AddText("patterns", OfDesigns<std::string>(report, [](const DesignFigures& design) {
+                   std::set<std::string> names;
+                   for (const stele::lab::HeatPattern& pattern : design.heat_map->patterns())
+                     names.insert(pattern.name);
+                   return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
                  }));
 }
 
-void AddEstimateLines(const stele::lab::EstimateSettings& settings, const CompareReport& report,
+void AddEstimateGroup(const stele::lab::EstimateSettings& settings, const CompareReport& report,
                       FigureTable* table) {
-  std::string heading = fmt::format("estimate for Cloud Bigtable: {} operations/s",
-                                    ShortNumber(report.estimate_rate));
+  table->AddGroup("estimate");
+  std::string rates =
+      fmt::format("for Cloud Bigtable: {} operations/s", ShortNumber(report.estimate_rate));
   if (settings.data_factor != 1)
-    heading += fmt::format(
-        ", storage for {} times the records\n  scans are not scaled: a scan of the whole table "
-        "grows with the table",
-        ShortNumber(settings.data_factor));
-  table->AddHeading(heading);
+    rates += fmt::format(", storage for {} times the records", ShortNumber(settings.data_factor));
+  table->AddRemark(rates);
+  if (settings.data_factor != 1)
+    table->AddRemark("scans are not scaled: a scan of the whole table grows with the table");
   const auto figure = [&](const std::string& label, const std::string& name, Direction direction,
                           const std::function<double(const Estimate&)>& number,
                           const FigureTable::Format& format) {
     table->AddExact(
-        "  " + label, name, direction,
+        label, name, direction,
         OfDesigns<double>(report,
                           [&](const DesignFigures& design) { return number(*design.estimate); }),
         format);
@@ -306,30 +336,53 @@ void AddEstimateLines(const stele::lab::EstimateSettings& settings, const Compar
       [](double price) { return fmt::format("{:.2f}", price); });
 }
 
-// Returns the findings that all designs have (`common`), or the others of this design.
-std::string FindingsText(const DesignFigures& design, const CompareReport& report, bool common) {
+// Returns the findings of a design that `least` to `most` of the designs have.
+std::vector<std::string> FindingsOf(const DesignFigures& design, const CompareReport& report,
+                                    size_t least, size_t most) {
   constexpr std::string_view kSeverities[] = {"error", "warning", "note"};
-  std::string text;
+  std::vector<std::string> texts;
   for (const auto& [id, severity] : design.findings) {
-    const bool is_common = std::all_of(
-        report.designs.begin(), report.designs.end(),
-        [&id = id](const DesignFigures& other) { return other.findings.count(id) > 0; });
-    if (is_common != common) continue;
-    text += (text.empty() ? "" : ", ") + id + " (" +
-            std::string(kSeverities[static_cast<size_t>(severity)]) + ")";
+    const auto has_it = [&id = id](const DesignFigures& of) { return of.findings.count(id) > 0; };
+    const auto count =
+        static_cast<size_t>(std::count_if(report.designs.begin(), report.designs.end(), has_it));
+    if (count >= least && count <= most)
+      texts.push_back(fmt::format("{} ({})", id, kSeverities[static_cast<size_t>(severity)]));
   }
-  return text;
+  return texts;
 }
 
-std::string AllFindings(const CompareReport& report) {
-  std::string text;
-  const std::string common = FindingsText(report.designs[0], report, true);
-  if (!common.empty()) text += "findings of all designs: " + common + "\n";
-  for (const DesignFigures& design : report.designs) {
-    const std::string own = FindingsText(design, report, false);
-    if (!own.empty()) text += fmt::format("findings of {}: {}\n", design.name, own);
+// Adds a line for the first finding of each design, one for the second, and so on.
+void AddFindingLines(const std::string& label,
+                     const std::vector<std::vector<std::string>>& findings, FigureTable* table) {
+  size_t lines = 1;
+  for (const auto& of_design : findings) lines = std::max(lines, of_design.size());
+  for (size_t line = 0; line < lines; ++line) {
+    std::vector<std::string> cells;
+    for (const auto& of_design : findings) {
+      const std::string_view none = line == 0 ? "-" : "";
+      cells.emplace_back(line < of_design.size() ? std::string_view(of_design[line]) : none);
+    }
+    table->AddText(line == 0 ? label : "", cells);
   }
-  return text.empty() ? text : text + "stele lint --explain RULE explains a finding\n";
+}
+
+void AddFindingsGroup(const CompareReport& report, FigureTable* table) {
+  const size_t designs = report.designs.size();
+  const auto shared_by = [&](size_t least, size_t most) {
+    return OfDesigns<std::vector<std::string>>(report, [&](const DesignFigures& design) {
+      return FindingsOf(design, report, least, most);
+    });
+  };
+  table->AddGroup("findings");
+  AddFindingLines("only in one design", shared_by(1, 1), table);
+  const auto some = shared_by(2, designs - 1);
+  if (std::any_of(some.begin(), some.end(), [](const auto& of) { return !of.empty(); }))
+    AddFindingLines("in some designs", some, table);
+  const std::vector<std::string> common = FindingsOf(report.designs[0], report, designs, designs);
+  if (!common.empty()) table->AddRemark(fmt::format("in all designs: {}", fmt::join(common, ", ")));
+  if (std::any_of(report.designs.begin(), report.designs.end(),
+                  [](const DesignFigures& design) { return !design.findings.empty(); }))
+    table->AddRemark("stele lint --explain RULE explains a finding");
 }
 
 std::string RecordText(const stele::lab::Design::Record& record) {
@@ -339,45 +392,65 @@ std::string RecordText(const stele::lab::Design::Record& record) {
   return text;
 }
 
-std::string AnswersText(const CompareReport& report) {
+std::vector<std::string> AnswerLines(const CompareReport& report) {
   if (report.answers_compared == 0)
-    return "answers: no query declares an answer in all designs, so none were compared\n";
-  std::string text =
-      fmt::format("answers: the same values in {} of {} operations\n",
-                  WithCommas(report.answers_equal), WithCommas(report.answers_compared));
+    return {"not compared: no query declares an answer in all designs"};
+  std::vector<std::string> lines = {fmt::format("equal in {} of {}",
+                                                WithCommas(report.answers_equal),
+                                                Counted(report.answers_compared, "operation"))};
   if (report.answers_empty > 0)
-    text += fmt::format("  {} of them have no value in any design: check the columns of answer\n",
-                        WithCommas(report.answers_empty));
+    lines.push_back(
+        fmt::format("{} of them have no value in any design: check the columns of answer",
+                    WithCommas(report.answers_empty)));
   for (const CompareReport::AnswerDifference& difference : report.differences) {
-    text += fmt::format("  {}, {}:", EscapedBytes(report.queries[difference.query].name),
-                        RecordText(difference.record));
+    std::string line = fmt::format("{}, {}:", EscapedBytes(report.queries[difference.query].name),
+                                   RecordText(difference.record));
     for (size_t i = 0; i < difference.values.size(); ++i) {
-      text += fmt::format("{} {} {} values", i == 0 ? "" : ",", report.designs[i].name,
+      line += fmt::format("{} {} {} values", i == 0 ? "" : ",", report.designs[i].name,
                           difference.values[i]);
     }
-    text += "\n";
+    lines.push_back(line);
   }
   if (!report.differences.empty())
-    text +=
-        "  to find out why, use --keep DIR and read the rows with \"stele --db DIR/DESIGN read "
-        "TABLE\"\n";
+    lines.emplace_back(
+        "to find out why, use --keep DIR and read the rows with \"stele --db DIR/DESIGN read "
+        "TABLE\"");
+  return lines;
+}
+
+// Returns the lines above the table: the loads, the workload and the notes.
+std::string LinesAboveTable(const CompareLines& lines) {
+  constexpr size_t kDesignsPerLine = 2;
+  const size_t width = lines.figures.name_width();
+  std::string text;
+  for (size_t i = 0; i < lines.loaded.size(); ++i) {
+    if (i % kDesignsPerLine != 0)
+      text += "     ";
+    else
+      text += fmt::format("{}{:<{}}", i == 0 ? "" : "\n", i == 0 ? "loading" : "", width);
+    text += lines.loaded[i];
+  }
+  text += fmt::format("\n{:<{}}{}\n", "replaying", width, lines.replayed);
+  for (const std::string& note : lines.notes) text += note + "\n";
   return text;
 }
 
 }  // namespace
 
 CompareLines MakeCompareLines(const CompareReport& report) {
-  CompareLines lines{.run = RunText(report),
-                     .answers = AnswersText(report),
+  CompareLines lines{.loaded = OfDesigns<std::string>(report, LoadedText),
+                     .replayed = ReplayedText(report),
+                     .answers = AnswerLines(report),
+                     .notes = {},
                      .figures = FigureTable(OfDesigns<std::string>(
-                         report, [](const DesignFigures& design) { return design.name; })),
-                     .findings = AllFindings(report)};
-  for (const std::string& note : report.notes) lines.notes += "note: " + note + "\n";
+                         report, [](const DesignFigures& design) { return design.name; }))};
+  for (const std::string& note : report.notes) lines.notes.push_back("note: " + note);
   AddTableLines(report, &lines.figures);
   for (size_t query = 0; query < report.queries.size(); ++query)
-    AddQueryLines(query, report, &lines.figures);
+    AddQueryGroup(query, report, &lines.figures);
   AddLoadLines(report, &lines.figures);
-  if (report.estimate.has_value()) AddEstimateLines(*report.estimate, report, &lines.figures);
+  if (report.estimate.has_value()) AddEstimateGroup(*report.estimate, report, &lines.figures);
+  AddFindingsGroup(report, &lines.figures);
   return lines;
 }
 
@@ -388,9 +461,11 @@ inline namespace v0 {
 namespace lab {
 
 std::string CompareReport::ToText() const {
-  const internal::lab::CompareLines lines = internal::lab::MakeCompareLines(*this);
-  return lines.run + lines.answers + lines.notes + "\n" + lines.figures.Text() +
-         "* clearly better than all others\n\n" + lines.findings + lines.figures.Summary();
+  internal::lab::CompareLines lines = internal::lab::MakeCompareLines(*this);
+  lines.figures.AddGroup("answers");
+  for (const std::string& answer : lines.answers) lines.figures.AddRemark(answer);
+  return internal::lab::LinesAboveTable(lines) + lines.figures.Text() +
+         "\n* clearly better than all others\n" + lines.figures.Summary();
 }
 
 }  // namespace lab

@@ -5,19 +5,20 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lab/compare_report/figure_table.h"
 #include "stele/lab/compare.h"
 
 namespace stele::internal::lab {
 
-// Texts are whole lines. Bytes of the user that are not printable are escaped.
+// Texts are lines without their ends. Bytes of the user that are not printable are escaped.
 struct CompareLines {
-  std::string run;      // what ran: one line
-  std::string answers;  // lines about the answers of the designs
-  std::string notes;    // may be ""
-  FigureTable figures;
-  std::string findings;  // of the advisor; may be ""
+  std::vector<std::string> loaded;   // one per design
+  std::string replayed;              // what ran
+  std::vector<std::string> answers;  // of the group "answers"
+  std::vector<std::string> notes;    // may be empty
+  FigureTable figures;               // with the findings of the advisor
 };
 
 CompareLines MakeCompareLines(const stele::lab::CompareReport& report);

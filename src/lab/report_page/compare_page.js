@@ -7,7 +7,7 @@
   const $ = (id) => document.getElementById(id);
   const data = read("compare-data");
 
-  for (const id of ["run", "answers", "summary", "findings", "maps"]) $(id).textContent = data[id];
+  for (const id of ["run", "answers", "summary", "maps"]) $(id).textContent = data[id];
   fillTable($("figures"), data.designs, data.lines);
   drawPlots($("plots"), $("legend"), data.designs, data.plots);
   show(data.designs.map((name, design) => ({name, maps: [read(`compare-map-${design}`)], isNamed: true})));

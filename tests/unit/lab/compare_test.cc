@@ -105,7 +105,7 @@ TEST(FigureTableTest, AStarNeedsRoundsThatDoNotOverlap) {
   const auto best = [&](const CompareReport::Measured& one, const CompareReport::Measured& other) {
     table.AddMeasured("p50", "p50", FigureTable::Direction::kLowerIsBetter, {one, other},
                       [](double number) { return fmt::format("{}", number); });
-    return table.lines().back().best;
+    return table.groups().back().lines.back().best;
   };
   const auto one_round = [](double number) {
     return CompareReport::Measured{.median = number, .least = number, .largest = number};
@@ -118,6 +118,42 @@ TEST(FigureTableTest, AStarNeedsRoundsThatDoNotOverlap) {
   EXPECT_EQ(best({.median = 100, .least = 90, .largest = 125},
                  {.median = 130, .least = 120, .largest = 140}),
             std::nullopt);
+}
+
+TEST(FigureTableTest, GroupsAndRowsAreAText) {
+  constexpr auto kLower = FigureTable::Direction::kLowerIsBetter;
+  const auto whole = [](double number) { return fmt::format("{:.0f}", number); };
+  FigureTable table({"one", "other"});
+  table.AddExact("bytes", "bytes", kLower, {100, 200}, whole);
+  table.AddGroup("newest-of-user");
+  table.AddExact("p50 us", "p50", kLower, {9, 3}, whole);
+  table.AddExact("p99 us", "p99", kLower, {50, 50}, whole);
+  table.JoinLines(2, "p50 / p99 us");
+  table.AddExact("share", "share", kLower, {1, 7}, whole);
+  table.AddText("Gini", {"0", "1"});
+  table.JoinLines(2, "share, Gini");
+  table.AddRemark("2 answers differ");
+  table.AddGroup("answers");
+  table.AddRemark("equal in 1 of 3 operations");
+  table.AddRemark("one has 4 values");
+  EXPECT_EQ(table.name_width(), 16u);
+  EXPECT_EQ(table.Text(),
+            "                                     one               other\n"
+            "bytes                                100 *             200\n"
+            "newest-of-user  p50 / p99 us         9 / 50            3 * / 50\n"
+            "                share, Gini          1 *, 0            7, 1\n"
+            "                2 answers differ\n"
+            "answers         equal in 1 of 3 operations\n"
+            "                one has 4 values\n");
+  EXPECT_EQ(table.Summary(), "one is better at bytes and share; other is better at p50.\n");
+  table.AddExact("cells", "cells", kLower, {1, 2}, whole);
+  EXPECT_EQ(table.Summary(), "one is better at bytes, share and cells; other is better at p50.\n");
+}
+
+TEST(FigureTableTest, NoStarIsASentence) {
+  FigureTable table({"one", "other"});
+  table.AddText("table", {"a", "b"});
+  EXPECT_EQ(table.Summary(), "No design is clearly better at any figure.\n");
 }
 
 TEST_F(CompareDesignsTest, CountsAreExact) {
@@ -206,8 +242,10 @@ TEST_F(CompareDesignsTest, TheReportHasThreeForms) {
   const CompareReport report = Compared();
   ASSERT_EQ(report.designs.size(), 2u);
   EXPECT_TRUE(report.designs[1].page_heat_map.has_value());
-  EXPECT_TRUE(report.ToText().starts_with(
-      "100 operations, zipfian, theta 0.99 distribution, seed 7; 1 round, closed loop, 1 thread\n"))
+  EXPECT_TRUE(report.ToText().starts_with("loading     by-user  40 records, ")) << report.ToText();
+  EXPECT_NE(report.ToText().find("\nreplaying   100 operations, closed loop, 1 thread, rounds 1, "
+                                 "zipfian, theta 0.99 distribution, seed 7\n"),
+            std::string::npos)
       << report.ToText();
   const auto json = nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false);
   ASSERT_TRUE(json.is_object());
@@ -275,8 +313,9 @@ TEST_F(CompareDesignsTest, AnEstimateCountsNodes) {
     EXPECT_GE(design.estimate->nodes, static_cast<uint64_t>(reads));
     EXPECT_FALSE(design.estimate->month_price.has_value());
   }
-  EXPECT_NE(report.ToText().find("estimate for Cloud Bigtable: 1,000 operations/s"),
-            std::string::npos);
+  EXPECT_NE(report.ToText().find("\n            for Cloud Bigtable: 1,000 operations/s\n"),
+            std::string::npos)
+      << report.ToText();
   const auto wrong = EstimateSettings::Load(directory_.Write("wrong.yaml", "{reads: -1}\n"));
   EXPECT_EQ(wrong.status().code(), absl::StatusCode::kInvalidArgument) << wrong.status();
 }
