@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "io/file_system.h"
+#include "lab/trace/trace_lines.h"
 #include "lab/trace_info/trace_text.h"
 #include "trace/trace_writer.h"
 
@@ -24,7 +25,14 @@ class JsonLinesOutput final : public TraceOutput {
       : write_(write), part_(TraceHeadLine(sample)) {}
 
   absl::Status Add(const TraceRecord& record) override {
+    const size_t before = part_.size();
     AppendTraceLine(record, &part_);
+    const size_t bytes = part_.size() - before - 1;  // without the newline
+    if (bytes > kTraceLineBytesMax) {
+      part_.resize(before);
+      return internal::InvalidArgument("a line of {} bytes; a line of a trace has at most {}",
+                                       bytes, kTraceLineBytesMax);
+    }
     return part_.size() < kPartBytes ? absl::OkStatus() : Flush();
   }
   absl::Status Finish(const TraceCounts* /*counts*/) override { return Flush(); }
