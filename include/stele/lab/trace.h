@@ -144,7 +144,8 @@ class TraceReader {
 class TraceWriter {
  public:
   // Passes the bytes of the trace to `write`, part by part. An error of `write` is returned by the
-  // call that wrote. `sample`: the trace has 1 in so many operations, at least 1.
+  // call that wrote, and by every later one: `write` is not called again, and the trace is not
+  // complete. `sample`: the trace has 1 in so many operations, at least 1.
   [[nodiscard]] static absl::StatusOr<TraceWriter> Start(
       TraceForm form, std::function<absl::Status(std::string_view)> write, uint32_t sample = 1);
   TraceWriter(TraceWriter&&) noexcept;

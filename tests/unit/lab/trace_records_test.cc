@@ -179,5 +179,48 @@ TEST(TraceRecordsTest, ErrorsAreReturned) {
   EXPECT_EQ(writer->Finish().code(), absl::StatusCode::kAborted);
 }
 
+TEST(TraceRecordsTest, AnErrorOfTheOutputLasts) {
+  for (const TraceForm form :
+       {TraceForm::kJsonLines, TraceForm::kJsonLinesZstd, TraceForm::kBinary}) {
+    int parts = 0;
+    auto writer = PublicWriter::Start(form, [&](std::string_view) {
+      return ++parts == 2 ? absl::AbortedError("full") : absl::OkStatus();
+    });
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    PublicTraceRecord record;
+    record.table = "t";
+    absl::Status added;
+    constexpr int kRecordsMax = 100'000;
+    for (int i = 0; i < kRecordsMax && added.ok(); ++i) {
+      record.row = std::to_string(i) + std::string(1'000, 'r');
+      added = writer->Add(record);
+    }
+    EXPECT_EQ(added.code(), absl::StatusCode::kAborted) << added;
+    EXPECT_EQ(writer->Add(record).code(), absl::StatusCode::kAborted);
+    record.micros = -1;
+    EXPECT_EQ(writer->Add(record).code(), absl::StatusCode::kAborted);
+    EXPECT_EQ(writer->Finish().code(), absl::StatusCode::kAborted);
+    EXPECT_EQ(writer->Finish().code(), absl::StatusCode::kAborted);
+    EXPECT_EQ(parts, 2);
+  }
+}
+
+TEST(TraceRecordsTest, AnErrorOfTheOutputEndsAConversion) {
+  const TemporaryDirectory directory;
+  const std::string row(1'000, 'r');
+  std::string lines;
+  for (int i = 0; i < 300; ++i)  // more than three parts
+    lines += R"({"t":1,"op":"get","table":"t","row":")" + row + "\"}\n";
+  int parts = 0;
+  const auto converted = stele::lab::ConvertTrace(
+      directory.Write("t", lines), TraceForm::kJsonLines,
+      [&](std::string_view) {
+        return ++parts == 2 ? absl::InvalidArgumentError("full") : absl::OkStatus();
+      },
+      /*skips_bad=*/true);
+  EXPECT_EQ(converted.status(), absl::InvalidArgumentError("full"));
+  EXPECT_EQ(parts, 2);
+}
+
 }  // namespace
 }  // namespace stele::internal::lab
