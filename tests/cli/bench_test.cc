@@ -251,6 +251,12 @@ TEST_F(BenchTest, WrongFlagsAreUsageErrors) {
 TEST_F(BenchTest, OutputsAreCheckedBeforeTheRun) {
   const std::string same = Path("same");
   ExpectError(Small("get", {"--hgrm", same, "--hlog", same}), 2, "two outputs");
+  for (const char* const flag : {"--hgrm", "--hlog", "-o"}) {
+    Args traced = {"--trace", same};
+    for (const std::string& word : Small("get", {flag, same})) traced.push_back(word);
+    ExpectError(traced, 2, "two outputs");
+  }
+  EXPECT_FALSE(std::filesystem::exists(same));
   ExpectError(Small("get", {"--hgrm", Path("none/x")}), 1, "there is no directory");
   ExpectError(Small("get", {"--hlog", Path("none/x")}), 1, "there is no directory");
   EXPECT_FALSE(std::filesystem::exists(database()));

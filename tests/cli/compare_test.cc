@@ -466,6 +466,11 @@ TEST_F(CompareCommandTest, WrongLinesOfALogicalTraceAreErrors) {
     ExpectError({"compare-designs", design, by_number_, "--trace", one, "-o", output}, 1,
                 "would be replaced");
   }
+  const std::string same = Path("recorded.txt");
+  std::vector<std::string> traced = Words(by_number_, {"-o", same});
+  traced.insert(traced.begin(), {"--trace", same});
+  ExpectError(traced, 2, "two outputs");
+  EXPECT_FALSE(std::filesystem::exists(same));
   ExpectError({"trace", "synth"}, 2, "usage: stele trace");
   ExpectError({"trace", "synth", by_user_, "--rate", "2x"}, 2,
               "--rate must be operations per second such as 500 or 500/s");

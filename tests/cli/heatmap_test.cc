@@ -229,6 +229,25 @@ TEST_F(HeatMapCommandTest, NoTraceIsReplaced) {
   EXPECT_FALSE(std::filesystem::exists(Path("m-t.txt")));
 }
 
+TEST_F(HeatMapCommandTest, ARecordingIsNotReplaced) {
+  for (const char* const table : {"t", "u"}) {
+    Output({"createtable", table, "families=f"});
+    Output({"set", table, "a", "f:q=v"});
+    Output({"set", table, "b", "f:q=v"});
+  }
+  const std::string trace = WriteFile("in.jsonl", Operation(0, "a", "t") + Operation(0, "a", "u"));
+  const std::string same = Path("same.html");
+  ExpectFailure({"--trace", same, "heatmap", trace, "--db", database(), "-o", same}, 2,
+                "two outputs");
+  EXPECT_FALSE(std::filesystem::exists(same));
+  // The file of a table. Its name is known when the recording has begun.
+  ExpectFailure(
+      {"--trace", Path("m-u.txt"), "heatmap", trace, "--db", database(), "-o", Path("m.txt")}, 2,
+      "two outputs");
+  EXPECT_TRUE(Contents(Path("m-u.txt")).starts_with("SteleTrc"));
+  EXPECT_FALSE(std::filesystem::exists(Path("m-t.txt")));
+}
+
 TEST_F(HeatMapCommandTest, WrongUsageIsExitStatus2) {
   const std::string trace = HotTrace();
   ExpectFailure({"heatmap"}, 2, "heatmap TRACE");

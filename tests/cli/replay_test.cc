@@ -302,8 +302,8 @@ TEST_F(ReplayCommandTest, OutputsHaveFilesOfTheirOwn) {
   const std::string same = Path("same.txt");
   ExpectError({"replay", trace, "-o", same, "--hgrm", same}, 2, "same.txt");
   ExpectError({"replay", trace, "--hgrm", same, "--hlog", same}, 2, "same.txt");
-  ExpectError({"--trace", same, "replay", trace, "-o", same}, 1, "same.txt");
-  ExpectError({"--trace", same, "replay", trace, "--hlog", same}, 1, "same.txt");
+  ExpectError({"--trace", same, "replay", trace, "-o", same}, 2, "two outputs");
+  ExpectError({"--trace", same, "replay", trace, "--hlog", same}, 2, "two outputs");
   EXPECT_FALSE(std::filesystem::exists(same));
   for (const char* const flag : {"-o", "--hgrm", "--hlog"})
     ExpectError({"replay", trace, flag, Path("none/x.txt")}, 1, "there is no directory");

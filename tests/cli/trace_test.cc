@@ -184,9 +184,9 @@ TEST_F(TraceCommandTest, RefusesTracesThatCannotBeRecorded) {
   ExpectError({"--trace", database() + "/x.trace", "read", "orders"}, 1,
               "choose a place elsewhere");
   const std::string both = Path("both");
-  ExpectError({"--trace", both, "-o", both, "read", "orders"}, 1, "both");
+  ExpectError({"--trace", both, "-o", both, "read", "orders"}, 2, "both");
   EXPECT_EQ(RunPlain({"trace", "cat", both}).exit_status, 1) << "nothing was written";
-  ExpectError({"--trace", "./relative.trace", "-o", "relative.trace", "read", "orders"}, 1,
+  ExpectError({"--trace", "./relative.trace", "-o", "relative.trace", "read", "orders"}, 2,
               "relative.trace");
   const CommandResult help = Run({"--trace", Path("help.trace"), "help"});
   EXPECT_EQ(help.exit_status, 1);

@@ -163,15 +163,18 @@ std::string PathOfTable(const MapOutput& output, const std::string& table) {
   return name + output.ending;
 }
 
-// No file replaces one of `traces`.
-absl::Status WriteMaps(const std::vector<HeatMap>& maps, const std::vector<HeatMap>& compared,
-                       const MapOutput& output, const std::vector<std::string>& traces) {
+// No file replaces one of `traces` or the file of --trace.
+absl::Status WriteMaps(const Session& session, const std::vector<HeatMap>& maps,
+                       const std::vector<HeatMap>& compared, const MapOutput& output,
+                       const std::vector<std::string>& traces) {
   const bool has_one_file = maps.size() == 1 || output.ending == ".html";
   const auto path_of = [&](const HeatMap& map) {
     return has_one_file ? output.path : PathOfTable(output, map.parts().table);
   };
-  for (const HeatMap& map : maps)
+  for (const HeatMap& map : maps) {
+    STELE_RETURN_IF_ERROR(session.CheckOutputs({path_of(map)}));
     STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({path_of(map)}, traces));
+  }
   if (output.ending == ".html")
     return ReplaceFile(output.path, HeatMap::ToHtml(maps, output.metric, compared));
   for (const HeatMap& map : maps) {
@@ -267,6 +270,7 @@ absl::Status RunHeatMap(Session& session, const std::vector<std::string>& args) 
   for (const std::string& path : input.trace_paths)
     if (path == "-") return UsageError("heatmap reads a trace twice: store it in a file first");
   if (const auto location = flags.Find("db")) session.SetDatabase(*location);
+  STELE_RETURN_IF_ERROR(session.CheckOutputs({output.path}));
   // $STELE_DB may be a database of other tables.
   if (session.options().has_database_flag) {
     STELE_ASSIGN_OR_RETURN(input.database, session.Open(Session::Access::kRead));
@@ -287,9 +291,8 @@ absl::Status RunHeatMap(Session& session, const std::vector<std::string>& args) 
   }
   progress.End();
   STELE_RETURN_IF_ERROR(CheckMetric(maps.maps, output.metric));
-  STELE_RETURN_IF_ERROR(session.CheckOutputs({output.path}));
   if (!output.path.empty())
-    STELE_RETURN_IF_ERROR(WriteMaps(maps.maps, compared.maps, output, traces));
+    STELE_RETURN_IF_ERROR(WriteMaps(session, maps.maps, compared.maps, output, traces));
   PrintMaps(session, maps.maps, output);
   SetExitStatus(session, maps, output);
   return absl::OkStatus();

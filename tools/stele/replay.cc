@@ -84,8 +84,8 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const std::string report_path, TakeReportFile(session));
   const std::vector<std::string> outputs = {report_path, replay.hgrm_path, replay.hlog_path};
   STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
-  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(
-      outputs, {replay.trace_path, replay.design_path, session.options().trace}));
+  STELE_RETURN_IF_ERROR(
+      internal::CheckOutputsAreNotInputs(outputs, {replay.trace_path, replay.design_path}));
   STELE_RETURN_IF_ERROR(CheckAreDifferent(outputs));
   STELE_RETURN_IF_ERROR(CheckOutputDirectories(outputs));
   STELE_ASSIGN_OR_RETURN(

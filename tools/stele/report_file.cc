@@ -1,14 +1,13 @@
 #include "report_file.h"
 
 #include "base/status.h"
-#include "io/output_file.h"
 #include "lab_files.h"
 
 namespace stele::cli {
 
 absl::StatusOr<std::string> TakeReportFile(Session& session) {
   const std::string path = session.options().output;
-  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({path}, {session.options().trace}));
+  STELE_RETURN_IF_ERROR(CheckAreDifferent({path, session.options().trace}));
   session.SetOutput("");
   if (path.empty()) return path;
   if (!path.ends_with(".html") && !path.ends_with(".json") && !path.ends_with(".txt"))

@@ -21,8 +21,8 @@ struct ReportForms {
 
 // Takes the file of -o, which may also come before the verb, from the session. The session prints
 // to standard output. Returns "" without -o.
-// Errors: a usage error for a file that does not end in .html, .json or .txt; NotFound if its
-// directory does not exist.
+// Errors: a usage error for a file that does not end in .html, .json or .txt, or is the file of
+// --trace; NotFound if its directory does not exist.
 absl::StatusOr<std::string> TakeReportFile(Session& session);
 
 // Prints the text, or the JSON if `as_json`. Also writes the form of the file's ending to the file,

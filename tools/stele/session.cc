@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "base/status.h"
 #include "io/output_file.h"
+#include "lab_files.h"
 #include "listing.h"
 #include "location.h"
 #include "replaced_file.h"
@@ -90,15 +91,17 @@ absl::StatusOr<Database> Session::OpenUnlocked(const std::string& location,
 }
 
 absl::Status Session::CheckOutputs(const std::vector<std::string>& paths) const {
+  for (const std::string& path : paths)
+    STELE_RETURN_IF_ERROR(CheckAreDifferent({path, options_.trace}));
   if (options_.database.empty() || options_.database == "mem:" || IsRemote(options_.database))
     return absl::OkStatus();
-  return internal::CheckOutputsAreNotInputs(paths, {options_.database});
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(paths, {options_.database}));
+  return internal::CheckOutputsAreNotInputs({options_.trace}, {options_.database});
 }
 
 absl::StatusOr<Database> Session::Open(Access access) {
   if (database_.has_value()) return *database_;
-  STELE_RETURN_IF_ERROR(CheckOutputs({options_.output, options_.trace}));
-  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({options_.output}, {options_.trace}));
+  STELE_RETURN_IF_ERROR(CheckOutputs({options_.output}));
   if (options_.database.empty()) {
     return UsageError("no database given: use --db DIR before the verb, or set STELE_DB");
   }

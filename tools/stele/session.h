@@ -81,8 +81,8 @@ class Session {
   // opens its databases by this function.
   absl::StatusOr<Database> OpenUnlocked(const std::string& location,
                                         const DatabaseOptions& options);
-  // Returns InvalidArgument if one of the files is in the database's directory. Open and Print do
-  // this for the file of -o.
+  // Returns a usage error if one of the files is the file of --trace, and InvalidArgument if one of
+  // these is in the database's directory. Open and Print do this for the file of -o.
   absl::Status CheckOutputs(const std::vector<std::string>& paths) const;
 
   void Print(std::string_view text);

@@ -144,16 +144,21 @@ class TraceReader {
 class TraceWriter {
  public:
   // Passes the bytes of the trace to `write`, part by part. An error of `write` is returned by the
-  // call that wrote. `sample`: the trace has 1 in so many operations, at least 1.
+  // call that wrote, and by every later one: `write` is not called again, and the trace is not
+  // complete. `sample`: the trace has 1 in so many operations, at least 1.
   [[nodiscard]] static absl::StatusOr<TraceWriter> Start(
       TraceForm form, std::function<absl::Status(std::string_view)> write, uint32_t sample = 1);
   TraceWriter(TraceWriter&&) noexcept;
   TraceWriter& operator=(TraceWriter&&) noexcept;
   ~TraceWriter();  // does not finish the trace
 
-  // Adds an operation. InvalidArgument for one that the form cannot have: texts of a table or
-  // status that are not UTF-8, and in the binary form more than 4 MiB. Then nothing is written, and
-  // others may follow.
+  // Adds an operation. InvalidArgument for one that no reader accepts. Then nothing is written, and
+  // others may follow. These are wrong:
+  // - a time before 1970, and an `op` that is not a TraceOp;
+  // - a row key of more than 65,535 bytes;
+  // - an empty `row` of a successful operation on one row;
+  // - a table or status that is not UTF-8;
+  // - more than 4 MiB in the binary form, and a line of more than 64 MiB in JSON lines.
   absl::Status Add(const TraceRecord& record);
   // Ends the trace. Nothing may be added after it. Without it, the last operations may be missing.
   absl::Status Finish();

@@ -74,6 +74,12 @@ absl::Status CheckRowKeys(const TraceRecord& record) {
 }  // namespace
 
 absl::Status CheckTraceRecord(const TraceRecord& record) {
+  if (record.micros < 0)
+    return internal::InvalidArgument("the time {} is not a number of microseconds since 1970",
+                                     record.micros);
+  if (record.op > TraceOp::kDrop)
+    return internal::InvalidArgument("a trace has no operation with the number {}",
+                                     static_cast<int>(record.op));
   STELE_RETURN_IF_ERROR(CheckRowKeys(record));
   return CheckTexts(record);
 }

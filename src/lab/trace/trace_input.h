@@ -23,7 +23,8 @@
 
 namespace stele::internal::lab {
 
-// InvalidArgument, without a place, for a record that no trace has: see Errors.
+// InvalidArgument, without a place, for a record that no trace has: see Errors. Also for a time
+// before 1970, an unknown operation, and a table or status that is not UTF-8.
 absl::Status CheckTraceRecord(const TraceRecord& record);
 
 class TraceInput {

@@ -8,8 +8,6 @@
 namespace stele::internal::lab {
 namespace {
 
-constexpr size_t kTraceLineBytesMax = size_t{64} << 20;
-
 bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }

@@ -10,6 +10,8 @@
 // Memory:    the longest line, at most 64 MiB.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -20,6 +22,9 @@
 #include "lab/trace/trace_record.h"
 
 namespace stele::internal::lab {
+
+// A longer line is wrong. Its newline does not count.
+inline constexpr size_t kTraceLineBytesMax = size_t{64} << 20;
 
 class TraceLines {
  public:

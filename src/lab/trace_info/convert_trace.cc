@@ -15,9 +15,15 @@ absl::StatusOr<uint64_t> Convert(const std::string& path, TraceForm form, const 
   uint64_t records = 0;
   uint64_t refused = 0;
   STELE_ASSIGN_OR_RETURN(bool any, input->Next(&record));
-  STELE_ASSIGN_OR_RETURN(const auto output, StartOutput(form, input->sample(), write));
+  absl::Status written;
+  STELE_ASSIGN_OR_RETURN(const auto output,
+                         StartOutput(form, input->sample(), [&](std::string_view part) {
+                           written = write(part);
+                           return written;
+                         }));
   while (any) {
     const absl::Status added = output->Add(record);
+    STELE_RETURN_IF_ERROR(written);
     if (added.code() == absl::StatusCode::kInvalidArgument) {
       if (!skips_bad) return input->Within(added);
       ++refused;

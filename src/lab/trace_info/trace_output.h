@@ -1,6 +1,7 @@
 // trace_info/trace_output.h: writes the records of a trace in one of its forms.
 //
-// Errors:    those of `write`; ResourceExhausted if zstd has no memory.
+// Errors:    those of `write`; ResourceExhausted if zstd has no memory. After one of these, every
+//            later call returns it, and `write` is not called again.
 // Threads:   confined to one thread.
 #pragma once
 
@@ -23,7 +24,7 @@ using WritePart = std::function<absl::Status(std::string_view)>;
 class TraceOutput {
  public:
   virtual ~TraceOutput() = default;
-  // InvalidArgument, without a place, for a record that the form cannot have.
+  // InvalidArgument, without a place, for a record that no reader of the form accepts.
   virtual absl::Status Add(const TraceRecord& record) = 0;
   // `counts` is null if the recording was cut off.
   virtual absl::Status Finish(const TraceCounts* counts) = 0;
