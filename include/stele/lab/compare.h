@@ -238,6 +238,8 @@ struct CompareReport {
   double estimate_rate = 0;                        // operations per second of the estimates
   std::vector<std::string> notes = {};             // what people should know about the load
 
+  // The next three are for reports of CompareDesigns(), and for one without designs.
+  //
   // A table for a terminal with a column per design. The last line is one sentence that says which
   // design is better at which figure. Characters that are not visible are escaped.
   std::string ToText() const;

@@ -445,6 +445,7 @@ CompareLines MakeCompareLines(const CompareReport& report) {
                      .figures = FigureTable(OfDesigns<std::string>(
                          report, [](const DesignFigures& design) { return design.name; }))};
   for (const std::string& note : report.notes) lines.notes.push_back("note: " + note);
+  if (report.designs.empty()) return lines;
   AddTableLines(report, &lines.figures);
   for (size_t query = 0; query < report.queries.size(); ++query)
     AddQueryGroup(query, report, &lines.figures);

@@ -219,6 +219,13 @@ void DamageFiles(const std::string& directory, const std::string& ending) {
   }
 }
 
+TEST(CompareReportTest, AReportWithoutDesignsHasThreeForms) {
+  const CompareReport report;
+  EXPECT_NE(report.ToText().find("0 operations"), std::string::npos) << report.ToText();
+  EXPECT_NE(report.ToJson("1.2.3").find("\"designs\":[]"), std::string::npos);
+  EXPECT_NE(report.ToHtml().find("Comparison of designs"), std::string::npos);
+}
+
 TEST_F(CompareDesignsTest, AFailedOperationEndsItsRound) {
   // The other operations, also those of other threads, are due after hours.
   options_.rate = ReplayRate::PerSecond(0.0001);
