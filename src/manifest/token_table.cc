@@ -8,13 +8,13 @@ namespace stele::internal {
 namespace {
 
 std::shared_ptr<const TableDefinition> MakeTokenTableDefinition() {
-  constexpr const char* kFamily = "uses";
   // A rule keeps a cell that is exactly as old as its limit; a token has expired then.
   const GcRule rule = GcRule::MaxAge(std::chrono::microseconds(kTokenMemoryMicros - 1));
   Schema schema;
-  schema.AddFamily({.name = kFamily, .gc = rule}).SetGranularity(TimestampGranularity::kMicros);
+  schema.AddFamily({.name = kTokenFamilyName, .gc = rule})
+      .SetGranularity(TimestampGranularity::kMicros);
   return MakeDefinition(kTokenTableId, "(idempotency tokens)", 1, schema,
-                        {{.id = kTokenFamilyId, .name = kFamily}});
+                        {{.id = kTokenFamilyId, .name = kTokenFamilyName}});
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ namespace stele::internal {
 
 // No family of a user table has this id.
 inline constexpr uint32_t kTokenFamilyId = UINT32_MAX;
+inline constexpr char kTokenFamilyName[] = "uses";
 
 const std::shared_ptr<const TableDefinition>& TokenTableDefinition();
 // The table without rows, as in a new database.

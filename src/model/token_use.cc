@@ -13,6 +13,25 @@ bool CoverEntry(const std::vector<EntryRange>& ranges, uint64_t entry) {
   return after != ranges.begin() && entry < std::prev(after)->end;
 }
 
+void AddEntries(const EntryRange& added, std::vector<EntryRange>* ranges) {
+  // The first range that ends at or behind the beginning.
+  const auto first =
+      std::lower_bound(ranges->begin(), ranges->end(), added.begin,
+                       [](const EntryRange& range, uint64_t begin) { return range.end < begin; });
+  EntryRange joined = added;
+  auto last = first;
+  for (; last != ranges->end() && last->begin <= added.end; ++last) {
+    joined.begin = std::min(joined.begin, last->begin);
+    joined.end = std::max(joined.end, last->end);
+  }
+  if (first == last) {
+    ranges->insert(first, joined);
+    return;
+  }
+  *first = joined;
+  ranges->erase(first + 1, last);
+}
+
 std::string EncodeTokenUse(const TokenUse& use) {
   std::string out;
   out.push_back(static_cast<char>(use.answer));

@@ -36,6 +36,9 @@ struct EntryRange {
   friend bool operator==(const EntryRange&, const EntryRange&) = default;
 };
 
+// Adds `added` to `ranges`, which ascend, and joins ranges without a gap between them. Takes time
+// in proportion to the ranges behind the added one, and to those that it joins.
+void AddEntries(const EntryRange& added, std::vector<EntryRange>* ranges);
 // True if `entry` is in one of `ranges`, which ascend and do not overlap.
 bool CoverEntry(const std::vector<EntryRange>& ranges, uint64_t entry);
 

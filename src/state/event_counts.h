@@ -22,6 +22,8 @@ struct EventCounts {
   std::atomic<uint64_t> condition_refusals{0};
   // Reads of the row of an idempotency token.
   std::atomic<uint64_t> token_reads{0};
+  // The uses that these reads decoded.
+  std::atomic<uint64_t> token_uses_read{0};
   // Flushes and compactions installed after the schema that they began with had changed.
   std::atomic<uint64_t> jobs_over_changes{0};
   // Compactions installed after rows of their inputs had been dropped.

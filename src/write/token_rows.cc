@@ -22,8 +22,7 @@ absl::Status Malformed() {
 
 // The uses in one row differ in their first entries, which are the columns: big-endian, so that
 // columns are sorted by entry.
-std::string ColumnOf(const TokenUse& use) {
-  const uint64_t entry = use.entries.front().begin;
+std::string ColumnOfEntry(uint64_t entry) {
   std::string qualifier;
   for (int shift = 24; shift >= 0; shift -= 8)
     qualifier.push_back(static_cast<char>(entry >> shift));
@@ -90,7 +89,7 @@ const TokenUse* TokenState::Covering(uint64_t entry) const {
 }
 
 absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
-                                     const WriteOptions& options) {
+                                     const WriteOptions& options, uint64_t first_entry) {
   TokenState used;
   if (options.idempotency_token.empty()) return used;
   const std::string row_key =
@@ -99,13 +98,17 @@ absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
   const ReadPoint point = reads.TakeCommitPoint();
   used.unchanged = RowCondition{.watch = std::move(watch), .sequence = point.sequence};
   const ReadOptions read{.stop = options.stop, .deadline = options.deadline};
-  STELE_ASSIGN_OR_RETURN(
-      const std::optional<Row> row,
-      reads.LookUpOneRow(kTokenTableId, point, row_key, Filter::PassAll(), read));
+  const Filter filter =
+      first_entry == 0 ? Filter::PassAll()
+                       : Filter::ColumnRange(kTokenFamilyName,
+                                             ByteRange::StartingAt(ColumnOfEntry(first_entry)));
+  STELE_ASSIGN_OR_RETURN(const std::optional<Row> row,
+                         reads.LookUpOneRow(kTokenTableId, point, row_key, filter, read));
   if (!row.has_value()) return used;
   for (const CellView& cell : row->cells()) {
     TokenUse& use = used.uses.emplace_back();
     if (!DecodeTokenUse(cell.value(), &use)) return Malformed();
+    used.oldest_micros = std::min(used.oldest_micros, cell.timestamp().micros());
     used.entries.insert(used.entries.end(), use.entries.begin(), use.entries.end());
   }
   std::sort(used.entries.begin(), used.entries.end(),
@@ -114,7 +117,7 @@ absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
 }
 
 size_t AppendTokenUse(const RowCondition& token, const TokenUse& use, BatchWriter* batch) {
-  const std::string qualifier = ColumnOf(use);
+  const std::string qualifier = ColumnOfEntry(use.entries.front().begin);
   const std::string value = EncodeTokenUse(use);
   batch->StartRow(kTokenTableId, token.watch.row_key());
   return batch->AddStamped({.kind = CellKind::kSet,

@@ -33,7 +33,8 @@ namespace stele::internal {
 // The entries that were applied with a token so far.
 struct TokenState {
   std::vector<TokenUse> uses;
-  std::vector<EntryRange> entries;  // of all uses, ascending
+  std::vector<EntryRange> entries;    // of all uses, ascending
+  int64_t oldest_micros = INT64_MAX;  // the time of the oldest use
   // The condition that the token's row has not changed since it was read. Nullopt: the write has no
   // token.
   std::optional<RowCondition> unchanged;
@@ -42,9 +43,10 @@ struct TokenState {
   const TokenUse* Covering(uint64_t entry) const;
 };
 
-// Looks up options.idempotency_token.
+// Looks up options.idempotency_token. Reads only the uses whose first entry is `first_entry` or
+// greater.
 absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
-                                     const WriteOptions& options);
+                                     const WriteOptions& options, uint64_t first_entry = 0);
 
 // Adds the token's row to the batch of the write. Returns the position of its timestamp, for
 // SetBatchClock.

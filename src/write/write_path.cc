@@ -16,46 +16,68 @@ constexpr size_t kSharedBatchBytes = size_t{512} << 10;
 constexpr size_t kSharedBatchRows = 4096;
 
 // The token of one call, which may commit several batches. Reads the token's row once, and again
-// only after a commit of another call wrote it.
+// only after a commit of another call wrote it. Then it reads only the uses that it may not know:
+// an entry is applied once, so the first entry of such a use is not before the first entry that is
+// not known to be applied.
 class CallToken {
  public:
-  // Both must outlive it.
-  CallToken(const WriteSteps* steps, const WriteOptions* options)
-      : steps_(*steps), options_(*options) {}
+  // All must outlive it.
+  CallToken(const WriteSteps* steps, const WriteOptions* options, DatabaseClock* clock)
+      : steps_(*steps), options_(*options), clock_(*clock), begin_micros_(clock->Now()) {}
 
   // Call before each attempt to commit.
   absl::Status Find() {
     if (is_found_ && !WasWrittenByOthers()) return absl::OkStatus();
+    const uint64_t first_entry = is_found_ ? FirstUnknown() : 0;
     is_found_ = false;
-    STELE_ASSIGN_OR_RETURN(state_, steps_.FindToken(options_));
+    STELE_ASSIGN_OR_RETURN(TokenState found, steps_.FindToken(options_, first_entry));
+    for (const EntryRange& range : found.entries) AddEntries(range, &applied_);
+    oldest_micros_ = std::min(oldest_micros_, found.oldest_micros);
+    covers_any_ |= !found.entries.empty();
+    unchanged_ = std::move(found.unchanged);
     is_found_ = true;
     return absl::OkStatus();
   }
   // True if the entry was applied before this call, or by another call.
-  bool Covers(uint64_t entry) const { return CoverEntry(state_.entries, entry); }
-  bool CoversAny() const { return !state_.entries.empty(); }
+  bool Covers(uint64_t entry) const { return CoverEntry(applied_, entry); }
+  bool CoversAny() const { return covers_any_; }
   // The condition of the next batch; nullopt: the call has no token.
   std::optional<RowCondition> Condition() const {
-    if (!state_.unchanged.has_value()) return std::nullopt;
-    const RowWatches::Watch& row = state_.unchanged->watch;
+    if (!unchanged_.has_value()) return std::nullopt;
+    const RowWatches::Watch& row = unchanged_->watch;
     return RowCondition{.watch = steps_.WatchRow(row.table_id(), row.row_key()),
-                        .sequence = state_.unchanged->sequence};
+                        .sequence = unchanged_->sequence};
   }
-  // `sequence` is that of the call's own commit, which wrote the token's row.
-  void NoteCommit(uint64_t sequence) {
-    if (state_.unchanged.has_value()) state_.unchanged->sequence = sequence;
+  // `sequence` is that of the call's own commit, which applied `entries` and wrote the token's row.
+  void NoteCommit(uint64_t sequence, const std::vector<EntryRange>& entries) {
+    if (!unchanged_.has_value()) return;
+    unchanged_->sequence = sequence;
+    for (const EntryRange& range : entries) AddEntries(range, &applied_);
+    oldest_micros_ = std::min(oldest_micros_, begin_micros_);
   }
 
  private:
   bool WasWrittenByOthers() const {
-    return state_.unchanged.has_value() &&
-           state_.unchanged->watch.WrittenAfter(state_.unchanged->sequence);
+    return unchanged_.has_value() && unchanged_->watch.WrittenAfter(unchanged_->sequence);
+  }
+
+  // The first entry that is not known to be applied. 0 if a known use may soon be forgotten: then
+  // another call may apply the same entry again.
+  uint64_t FirstUnknown() const {
+    if (applied_.empty() || applied_.front().begin > 0) return 0;
+    const bool is_recent = clock_.Now() - oldest_micros_ < kTokenMemoryMicros / 2;
+    return is_recent ? applied_.front().end : 0;
   }
 
   const WriteSteps& steps_;
   const WriteOptions& options_;
+  DatabaseClock& clock_;
+  const int64_t begin_micros_;
   bool is_found_ = false;
-  TokenState state_;  // without the call's own batches, which it does not try again
+  bool covers_any_ = false;                // a read found an applied entry
+  std::vector<EntryRange> applied_;        // by any call, ascending, with gaps between them
+  int64_t oldest_micros_ = INT64_MAX;      // the time of the oldest known use
+  std::optional<RowCondition> unchanged_;  // TokenState::unchanged
 };
 
 // One attempt. Aborted: repeat it. `entry` is the index in the call, if it is one of several.
@@ -77,7 +99,7 @@ absl::Status TryTogether(const WriteSteps& steps, AttemptMode mode,
     STELE_ASSIGN_OR_RETURN(const RowLatches::Guard hold,
                            steps.LatchRows(mode, plan.row_keys(), options));
     STELE_RETURN_IF_ERROR(steps.CommitEntries(std::move(context), entries, plan, options, {}));
-    token->NoteCommit(sequence);
+    token->NoteCommit(sequence, {{entry, entry + 1}});
     return absl::OkStatus();
   }));
   return is_repeat ? steps.SyncIfRequested(options) : absl::OkStatus();
@@ -130,7 +152,7 @@ class BulkWriter {
         mutations_(mutations),
         options_(options),
         now_(parts.clock->Now()),
-        token_(parts.steps, &options) {}
+        token_(parts.steps, &options, parts.clock) {}
 
   std::vector<FailedMutation> Run() {
     for (size_t next = 0; next < mutations_.size();) {
@@ -225,9 +247,10 @@ class BulkWriter {
       if (batch->members.empty()) return absl::OkStatus();
       uint64_t sequence = 0;
       batch->context.committed = &sequence;
+      const std::vector<EntryRange> entries = batch->context.use.entries;
       STELE_RETURN_IF_ERROR(
           steps_.CommitBatch(&batch->writer, std::move(batch->context), options_, {}));
-      token_.NoteCommit(sequence);
+      token_.NoteCommit(sequence, entries);
       return absl::OkStatus();
     });
   }
@@ -262,7 +285,7 @@ class BulkWriter {
 
 absl::Status WritePath::ApplyTogether(std::span<const WriteEntry> entries,
                                       const WriteOptions& options) const {
-  CallToken token(parts_.steps, &options);
+  CallToken token(parts_.steps, &options, parts_.clock);
   return ApplyAt(parts_, entries, parts_.clock->Now(), options, 0, &token);
 }
 

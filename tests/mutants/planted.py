@@ -672,7 +672,7 @@ plant(
 plant(
     "write", ["unit_db --gtest_filter=ContractToken*", "concurrency_test --gtest_filter=TokenConcurrency*"],
     "src/write/write_path.cc",
-    ("each batch of a BulkApply reads its token", "state_.unchanged->sequence = sequence;", "is_found_ = false;"),
+    ("each batch of a BulkApply reads its token", "unchanged_->sequence = sequence;", "is_found_ = false;"),
     ("a BulkApply does not notice that another one used its token",
      "if (is_found_ && !WasWrittenByOthers()) return absl::OkStatus();", "if (is_found_) return absl::OkStatus();"),
 )

@@ -15,7 +15,9 @@ namespace {
 
 // The size of the first read at the end of the file: it includes tail and footer of most files.
 constexpr size_t kFirstReadBytes = 4 << 10;
-constexpr size_t kBoundariesMax = 128;
+// Boundaries divides a file into parts of this share of its data, unless a row group with its large
+// values has more.
+constexpr size_t kPartsMax = 128;
 
 // Reads [offset, offset + bytes) completely and verifies it.
 absl::StatusOr<Buffer> ReadChecked(const OpenSstable& table, uint64_t offset, uint64_t bytes,
@@ -182,6 +184,66 @@ absl::Status ReadIndexAndBloom(OpenSstable* table) {
   return absl::OkStatus();
 }
 
+// A row group of any section.
+struct StoredGroup {
+  std::string_view row_key;  // its first row; of a continued row, that of the group it began in
+  uint64_t offset = 0;
+  uint64_t end_offset = 0;
+};
+
+std::vector<StoredGroup> GroupsByOffset(const OpenSstable& table) {
+  std::vector<StoredGroup> groups;
+  for (const OpenSection& section : table.sections) {
+    std::string_view row_key;
+    for (size_t i = 0; i < section.index.group_count(); ++i) {
+      const GroupReference group = section.index.group(i);
+      if (!group.continues_row) row_key = group.first_row;
+      groups.push_back({row_key, group.offset(), group.end_offset()});
+    }
+  }
+  std::sort(groups.begin(), groups.end(),
+            [](const StoredGroup& a, const StoredGroup& b) { return a.offset < b.offset; });
+  return groups;
+}
+
+struct RowBytes {
+  std::string_view row_key;
+  uint64_t bytes = 0;  // greater than 0
+};
+
+// Returns the stored bytes of groups and large values by the first row of the groups, ascending and
+// without duplicates. A builder writes large values before the groups of their rows, so bytes
+// between groups count for the first row of the consecutive groups behind them.
+std::vector<RowBytes> BytesByRow(const std::vector<StoredGroup>& groups) {
+  std::vector<RowBytes> rows;
+  uint64_t counted_end = 0;
+  const auto count = [&](std::string_view row_key, uint64_t end) {
+    if (end <= counted_end) return;
+    rows.push_back({row_key, end - counted_end});
+    counted_end = end;
+  };
+  for (size_t i = 0; i < groups.size();) {
+    std::string_view first_row = groups[i].row_key;
+    size_t end = i + 1;
+    for (; end < groups.size() && groups[end].offset <= groups[end - 1].end_offset; ++end)
+      first_row = std::min(first_row, groups[end].row_key);
+    count(first_row, groups[i].offset);
+    for (; i < end; ++i) count(groups[i].row_key, groups[i].end_offset);
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const RowBytes& a, const RowBytes& b) { return a.row_key < b.row_key; });
+  size_t row_count = 0;
+  for (const RowBytes& row : rows) {
+    if (row_count > 0 && rows[row_count - 1].row_key == row.row_key) {
+      rows[row_count - 1].bytes += row.bytes;
+    } else {
+      rows[row_count++] = row;
+    }
+  }
+  rows.resize(row_count);
+  return rows;
+}
+
 }  // namespace
 
 SstableReader::SstableReader(OpenSstable table) : table_(std::move(table)) {
@@ -268,26 +330,17 @@ void SstableReader::StartRead(std::string_view row_key, const CursorOptions& opt
 }
 
 std::vector<SstableReader::Boundary> SstableReader::Boundaries() const {
-  // The section with the most groups represents all: extents are written concurrently, so rows and
-  // offsets grow together.
-  const auto& sections = table_.sections;
-  const SstableIndex& index =
-      std::max_element(sections.begin(), sections.end(),
-                       [](const OpenSection& a, const OpenSection& b) {
-                         return a.index.group_count() < b.index.group_count();
-                       })
-          ->index;
-  const uint64_t part_bytes = table_.footer.data_end() / kBoundariesMax;
+  const uint64_t part_bytes = table_.footer.data_end() / kPartsMax;
   std::vector<Boundary> boundaries;
   uint64_t next_offset = part_bytes;
-  uint64_t offset = 0;  // the start of the group, including the bytes before it
-  for (size_t i = 0; i < index.group_count(); ++i) {
-    const GroupReference group = index.group(i);
-    if (i > 0 && !group.continues_row && offset >= next_offset) {
-      boundaries.push_back({std::string(group.first_row), offset});
+  uint64_t offset = 0;
+  for (const RowBytes& row : BytesByRow(GroupsByOffset(table_))) {
+    const bool is_part = offset >= next_offset || row.bytes >= part_bytes;
+    if (offset > 0 && is_part) {
+      boundaries.push_back({std::string(row.row_key), offset});
       next_offset = offset + part_bytes;
     }
-    offset = group.end_offset();
+    offset += row.bytes;
   }
   return boundaries;
 }

@@ -55,7 +55,8 @@ class SstableReader : public std::enable_shared_from_this<SstableReader> {
   // Starts to read what ReadPlainRow will need from the file, and does not wait.
   void StartRead(std::string_view row_key, const CursorOptions& options) const;
   // Row keys that divide the file into parts of about equal stored size, with the stored bytes
-  // before each, for SampleRowKeys and subcompactions. Ascending.
+  // before each, for SampleRowKeys, tablet splits and samples of dead bytes. Large values count for
+  // their rows. Ascending.
   struct Boundary {
     std::string row_key;
     uint64_t offset_bytes = 0;

@@ -46,8 +46,9 @@ class SectionBuilder::Batch {
   void Work(Compressors* compressors) {
     // relaxed: only the count matters; Begin and Await order everything else
     for (size_t i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < groups.size();) {
-      statuses[i] = CompressGroup(compressors, raw_.view().substr(raw_offsets_[i]),
-                                  &groups[i].reference, &stored[i]);
+      statuses[i] =
+          CompressGroup(&compressors->families, &compressors->keys,
+                        raw_.view().substr(raw_offsets_[i]), &groups[i].reference, &stored[i]);
     }
   }
 
@@ -309,12 +310,13 @@ absl::Status SectionBuilder::SetDictionary(std::string_view dictionary) {
 
 // Appends the group's blocks, which are at the start of `raw`, to `stored`. Their offsets become
 // those in `stored`.
-absl::Status SectionBuilder::CompressGroup(Compressors* compressors, std::string_view raw,
-                                           GroupReference* group, GrowingBuffer* stored) {
+absl::Status SectionBuilder::CompressGroup(Compressor* families, Compressor* keys,
+                                           std::string_view raw, GroupReference* group,
+                                           GrowingBuffer* stored) {
   for (BlockEntry& block : group->blocks) {
     BlockHandle& handle = block.handle;
     const size_t before = stored->size();
-    Compressor& compressor = block.is_keys() ? compressors->keys : compressors->families;
+    Compressor& compressor = block.is_keys() ? *keys : *families;
     STELE_ASSIGN_OR_RETURN(handle.codec,
                            compressor.Compress(raw.substr(0, handle.raw_bytes), stored));
     handle.offset = before;
@@ -325,10 +327,12 @@ absl::Status SectionBuilder::CompressGroup(Compressors* compressors, std::string
 }
 
 absl::Status SectionBuilder::CompressGroups() {
+  // A zstd frame could not be read with the dictionary that the training may give.
+  Compressor* families = is_training_ ? &compressors_.keys : &compressors_.families;
   std::string_view raw = raw_.view();
   for (; compressed_count_ < pending_.size(); ++compressed_count_) {
     GroupReference& group = pending_[compressed_count_].reference;
-    STELE_RETURN_IF_ERROR(CompressGroup(&compressors_, raw, &group, &extent_));
+    STELE_RETURN_IF_ERROR(CompressGroup(families, &compressors_.keys, raw, &group, &extent_));
     for (const BlockEntry& block : group.blocks) raw.remove_prefix(block.handle.raw_bytes);
   }
   raw_.Clear();
@@ -394,8 +398,8 @@ absl::Status SectionBuilder::WriteExtent() {
   return absl::OkStatus();
 }
 
-absl::Status SectionBuilder::Finish() {
-  STELE_RETURN_IF_ERROR(CloseGroup());
+// Compresses the groups that are not compressed yet, and writes all.
+absl::Status SectionBuilder::WriteGroups() {
   if (is_training_ || options_.compression_executor == nullptr) {
     STELE_RETURN_IF_ERROR(ChooseDictionary());
     STELE_RETURN_IF_ERROR(CompressGroups());
@@ -404,6 +408,21 @@ absl::Status SectionBuilder::Finish() {
     STELE_RETURN_IF_ERROR(FinishBatch());
   }
   return WriteExtent();
+}
+
+absl::Status SectionBuilder::Flush() {
+  STELE_RETURN_IF_ERROR(CloseGroup());
+  if (pending_.empty() && batch_ == nullptr) return absl::OkStatus();
+  if (!is_training_) return WriteGroups();
+  untrained_bytes_ += raw_.size();
+  STELE_RETURN_IF_ERROR(CompressGroups());
+  if (untrained_bytes_ >= training_bytes()) is_training_ = false;
+  return WriteExtent();
+}
+
+absl::Status SectionBuilder::Finish() {
+  STELE_RETURN_IF_ERROR(CloseGroup());
+  return WriteGroups();
 }
 
 }  // namespace stele::internal

@@ -11,7 +11,9 @@
 //            When the next batch is complete, both threads compress the rest. The blocks are the
 //            same; extents of several sections may be in another order.
 // Dictionary: zstd sections keep the blocks of the first groups uncompressed, train a dictionary on
-//            them, and use it for the whole section if it saves enough on those groups.
+//            them, and use it for the whole section if it saves enough on those groups. Groups that
+//            Flush writes before that are compressed with lz4, which needs no dictionary. If there
+//            are as many of them as the training needs, the section has no dictionary.
 // Errors:    those of the file; ResourceExhausted for refused memory.
 // Threads:   confined to its builder's thread.
 #pragma once
@@ -57,6 +59,8 @@ class SectionBuilder {
   // part of the cell that the page stores as its value.
   absl::Status AddCell(std::string_view row_key, bool is_new_row, const Cell& cell, StoredKind kind,
                        std::string_view slot);
+  // Closes the current group, and writes all groups so far to the file. Call it between two rows.
+  absl::Status Flush();
   // Writes the remaining groups to the file. Does not write the dictionary.
   absl::Status Finish();
 
@@ -121,13 +125,14 @@ class SectionBuilder {
                            GroupReference* group);
   absl::Status ChooseDictionary();
   absl::StatusOr<size_t> TrialBytes();
-  static absl::Status CompressGroup(Compressors* compressors, std::string_view raw,
+  static absl::Status CompressGroup(Compressor* families, Compressor* keys, std::string_view raw,
                                     GroupReference* group, GrowingBuffer* stored);
   absl::Status SetDictionary(std::string_view dictionary);
   absl::Status CompressGroups();
   absl::Status PassGroups();
   absl::Status FinishBatch();
   absl::Status WriteExtent();
+  absl::Status WriteGroups();
 
   BlockWriter* const writer_;
   const SectionOptions options_;
@@ -137,6 +142,7 @@ class SectionBuilder {
   uint64_t group_count_ = 0;
   std::string dictionary_;
   bool is_training_ = false;
+  size_t untrained_bytes_ = 0;  // of the groups that were written while training
 
   // The current group.
   std::string row_key_;           // of the row added last

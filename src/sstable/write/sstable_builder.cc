@@ -12,6 +12,14 @@ namespace {
 
 // The size of the sample from which the sections are planned.
 constexpr size_t kSampleGroups = 8;
+// Row groups are written once their rows have this many bytes of large values for each byte of a
+// full row group, so that the index shows which rows have the bytes (SstableReader::Boundaries).
+constexpr uint64_t kLargeBytesPerGroupByte = 32;
+// Later only once they have this share of all large values. A scan that needs no large values then
+// reads few small parts of the file.
+constexpr uint64_t kLargeShare = 64;
+// The sample ends early at large values for this many row groups.
+constexpr uint64_t kSampleLargeGroups = 4;
 // An allowance for the buffers in which pages are assembled; a guess.
 constexpr size_t kScratchBytes = size_t{128} << 10;
 
@@ -59,6 +67,7 @@ SstableBuilder::SstableBuilder(File* file, SstableBuilderOptions options)
 absl::Status SstableBuilder::StartRow(std::string_view row_key) {
   if (summary_.rows != 0 && row_key <= summary_.last_row)
     return OutOfOrder("it does not follow the previous row", row_key);
+  STELE_RETURN_IF_ERROR(WriteGroupsOfLargeValues());
   row_key_.assign(row_key);
   is_row_in_file_ = false;
   return absl::OkStatus();
@@ -185,10 +194,24 @@ absl::Status SstableBuilder::WriteLargeValue(std::string_view value) {
     block.stored_bytes = static_cast<uint32_t>(stored.size());
     block.raw_bytes = static_cast<uint32_t>(raw.size());
     STELE_ASSIGN_OR_RETURN(block.checksum, writer_.Append(stored.view()));
+    large_bytes_ += block.stored_bytes;
     reference.blocks.push_back(block);
   }
   slot_.clear();
   AppendLargeValueReference(&slot_, reference);
+  return absl::OkStatus();
+}
+
+// Writes the groups of all rows so far if these rows have many bytes of large values that precede
+// the groups in the file. Otherwise an index entry could not tell these bytes from those of others.
+absl::Status SstableBuilder::WriteGroupsOfLargeValues() {
+  const uint64_t group_bytes = kLargeBytesPerGroupByte * options_.row_group_bytes;
+  const uint64_t bytes_min = sections_.empty() ? kSampleLargeGroups * group_bytes
+                                               : std::max(group_bytes, large_bytes_ / kLargeShare);
+  if (large_bytes_ - large_bytes_of_groups_ < bytes_min) return absl::OkStatus();
+  if (sections_.empty()) STELE_RETURN_IF_ERROR(OpenSections(PlanSections(sample_)));
+  for (const auto& section : sections_) STELE_RETURN_IF_ERROR(section->builder.Flush());
+  large_bytes_of_groups_ = large_bytes_;
   return absl::OkStatus();
 }
 

@@ -39,7 +39,8 @@ struct SstableBuilderOptions {
   std::vector<uint32_t> family_ids;  // by family index: the meaning of Cell::family in the input
   Codec codec = Codec::kLz4;
   ZstdEffort zstd_effort = ZstdEffort::kThorough;
-  // A row group is closed at the first row end (or, in a very large row, cell) past this size.
+  // A row group is closed at the first row end (or, in a very large row, cell) past this size, or
+  // past 32 times as many bytes of large values.
   uint32_t row_group_bytes = 32 << 10;
   std::string edit;  // Footer::edit
   // A helper thread for compression, or null; must outlive the builder. The blocks are the same
@@ -81,6 +82,7 @@ class SstableBuilder {
   void CountCell(const Cell& cell);
   absl::StatusOr<std::string_view> SlotOf(const Cell& cell);
   absl::Status WriteLargeValue(std::string_view value);
+  absl::Status WriteGroupsOfLargeValues();
   absl::Status Sample(const Cell& cell, StoredKind kind, std::string_view slot);
   absl::Status OpenSections(const SectionPlan& plan);
   absl::Status Route(uint64_t row_number, std::string_view row_key, const Cell& cell,
@@ -92,6 +94,9 @@ class SstableBuilder {
   BlockWriter writer_;
   Compressor large_value_compressor_;
   GrowingBuffer large_value_block_;  // scratch
+  // The stored bytes of all large values, and of those whose rows' groups are written.
+  uint64_t large_bytes_ = 0;
+  uint64_t large_bytes_of_groups_ = 0;
   SstableSummary summary_;
   BloomFilterBuilder bloom_;
 

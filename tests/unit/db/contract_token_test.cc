@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "admin/table_admin.h"
@@ -177,6 +178,24 @@ TEST_F(ContractTokenTest, BulkApplyReadsItsTokenOnce) {
     for (const RowMutation& mutation : mutations)
       EXPECT_EQ(Sum(mutation.row_key()), 1) << mutation.row_key();
   }
+}
+
+// Regression: after each commit of the other call, a call read all uses of the token again.
+TEST_F(ContractTokenTest, TwoBulkAppliesWithOneTokenReadEachUseOnce) {
+  constexpr size_t kEntries = 300;
+  std::vector<RowMutation> mutations;
+  for (size_t i = 0; i < kEntries; ++i) {  // each gets a separate batch
+    mutations.push_back(Add(fmt::format("row{:03}", i)));
+    mutations.back().DeleteFromColumn("counted", "q",
+                                      TimestampRange{.start = Timestamp::FromMillis(1)});
+  }
+  const auto apply = [&] { EXPECT_TRUE(table().BulkApply(mutations, Under(kToken)).empty()); };
+  std::thread other(apply);
+  apply();
+  other.join();
+  EXPECT_LE(store_.engine().storage().state.event_counts().token_uses_read, 2 * kEntries);
+  for (const RowMutation& mutation : mutations)
+    EXPECT_EQ(Sum(mutation.row_key()), 1) << mutation.row_key();
 }
 
 TEST_F(ContractTokenTest, ACheckAnswersTheBranchOfTheFirst) {

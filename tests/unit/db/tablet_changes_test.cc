@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -356,6 +357,51 @@ TEST_F(TabletChangesTest, AFlushBetweenPickAndSplitIsInBothTablets) {
       << "that tablet is gone";
   ASSERT_EQ(database_->database().DeleteTable("t"), absl::OkStatus());
   EXPECT_TRUE(absl::IsAborted(engine().storage().jobs->RunPick(view, pick, nullptr)));
+}
+
+// A tenth of the rows has nine tenths of the bytes, in large values.
+TEST(TabletBytesTest, LargeValuesCountForTheirRows) {
+  constexpr size_t kRows = 200;
+  constexpr size_t kRowsWithLargeValue = 20;
+  const auto value_bytes = [](size_t row) {
+    return row < kRowsWithLargeValue ? size_t{100} << 10 : size_t{1200};
+  };
+  MemFileSystem files;
+  EngineOptions options = SmallTablets(&files);
+  options.sizes.tablet_bytes_max = 1536 << 10;
+  options.sizes.memtable_bytes = 8 << 20;
+  options.sizes.write_memory_bytes = options.sizes.log_bytes_max = 32 << 20;
+  WorkloadDatabase database(std::move(options), "/db");
+  ASSERT_EQ(database.Open(), absl::OkStatus());
+  Table table = *database.database().CreateTable("t", PlainSchema());
+  Random random(1);
+  std::map<std::string, uint64_t> bytes_before;  // by row key
+  uint64_t total = 0;
+  for (size_t i = 0; i < kRows; ++i) {
+    std::string value(value_bytes(i), '\0');
+    for (char& c : value) c = static_cast<char>(random.Next());
+    bytes_before[RowKey(i)] = total;
+    total += value.size();
+    ASSERT_EQ(table.Apply(SetText(RowKey(i), value)), absl::OkStatus());
+  }
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  ASSERT_EQ(database.database().WaitForIdle(), absl::OkStatus());
+  const double near = 0.1 * static_cast<double>(total);
+  const TableStats stats = *table.Stats();
+  ASSERT_EQ(stats.tablets.size(), 2u);
+  EXPECT_EQ(stats.files, 1u);
+  for (const TabletStats& tablet : stats.tablets)
+    EXPECT_NEAR(static_cast<double>(tablet.bytes_on_disk), static_cast<double>(total) / 2, near);
+  ASSERT_TRUE(bytes_before.contains(stats.tablets[1].start));
+  const std::vector<RowKeySample> samples = *table.SampleRowKeys();
+  EXPECT_GT(samples.size(), kRowsWithLargeValue / 2);
+  EXPECT_NEAR(static_cast<double>(samples.back().offset_bytes), static_cast<double>(total), near);
+  for (const RowKeySample& sample : samples) {
+    if (sample.row_key.empty()) continue;
+    EXPECT_NEAR(static_cast<double>(sample.offset_bytes),
+                static_cast<double>(bytes_before.at(sample.row_key)), near)
+        << sample.row_key;
+  }
 }
 
 // A crash at every call of a load that causes a split and a drop that causes a merge.
