@@ -76,8 +76,9 @@ struct TableStats {
 
 // Statistics of one database.
 //
-// Sizes describe the moment of the call. Counters start at 0 when the database is opened. The parts
-// are read one after the other, so under load they may differ by the work done in between.
+// Sizes describe the moment of the call. Counters start at 0 when the database is opened. A flush
+// or compaction is counted before a call that waits for it returns. The parts are read one after
+// the other, so under load they may differ by the work done in between.
 struct DatabaseStats {
   // Memory charged to the memory budget, by use.
   struct Memory {

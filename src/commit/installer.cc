@@ -9,7 +9,8 @@
 
 namespace stele::internal {
 
-absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState::Flushed> flushed) {
+absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState::Flushed> flushed,
+                                const std::function<void()>& count) {
   if (ProcessId() != pid_)
     return FailedPrecondition("pid {} opened the database, and pid {} may not change it", pid_,
                               ProcessId());
@@ -44,6 +45,7 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
   // Keeps the files that only the old view uses until they are marked obsolete; then destroying it
   // removes them.
   const std::shared_ptr<const ReadView> view_before = parts_.state->view();
+  if (count) count();
   parts_.state->Install(*after, flushed);
   debt_.Follow(*before, **after, parts_.state->UnreadableNow());
   debt_bytes_.store(debt_.bytes(), std::memory_order_relaxed);

@@ -55,8 +55,12 @@ class Installer {
   // `make` gets the current Version and returns the edit, or an error that is returned without any
   // change. It need not set the clock mark, file numbers or segments.
   using MakeEdit = std::function<absl::StatusOr<Edit>(const Version& version)>;
+  // `count` increases the counters of the job. It is called once under mutex_, after the edit is
+  // durable and before a view shows it. So a thread that waited for the result sees it counted. It
+  // is not called if Install fails. Empty: there is nothing to count.
   absl::Status Install(const MakeEdit& make,
-                       std::optional<EngineState::Flushed> flushed = std::nullopt);
+                       std::optional<EngineState::Flushed> flushed = std::nullopt,
+                       const std::function<void()>& count = nullptr);
 
   // Calls `function`; every later Install returns FailedPrecondition.
   absl::Status Close(const std::function<absl::Status()>& function) {

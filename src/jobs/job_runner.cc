@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -26,6 +28,10 @@ void RemoveUnreferenced(const Parts& parts, const std::optional<SstableFile>& fi
   if (!file || !parts.committer->poison().ok()) return;
   DatabaseDirectory& directory = *parts.context.directory;
   directory.file_system()->Remove(directory.PathOf(SstableName(file->number))).IgnoreError();
+}
+
+void AddTo(std::atomic<uint64_t>& counter, uint64_t by = 1) {
+  counter.fetch_add(by, std::memory_order_relaxed);
 }
 
 bool HasNoFiles(const TableState& state) {
@@ -187,9 +193,9 @@ absl::Status ChangeTablets(const Parts& parts, const CompactionPick& pick, JobCo
     }
     return edit;
   };
-  STELE_RETURN_IF_ERROR(parts.installer->Install(make));
-  (splits ? counters.tablet_splits : counters.tablet_merges)
-      .fetch_add(1, std::memory_order_relaxed);
+  STELE_RETURN_IF_ERROR(parts.installer->Install(make, std::nullopt, [&] {
+    AddTo(splits ? counters.tablet_splits : counters.tablet_merges);
+  }));
   const std::string rows = RangeText(pick.subcompactions.front().tablet);
   parts.events->Report(
       splits ? DatabaseEvent::Kind::kTabletSplit : DatabaseEvent::Kind::kTabletMerge,
@@ -205,14 +211,14 @@ using EditStack = absl::StatusOr<TabletEdit> (*)(const TableState&, const KeyRan
                                                  std::span<const SstableReference>);
 
 absl::Status ChangeStack(const Parts& parts, const ReadView& view, const CompactionPick& pick,
-                         EditStack edit_stack) {
+                         EditStack edit_stack, const std::function<void()>& count) {
   const TableView* table = view.Find(pick.table_id);
   if (table == nullptr) return Aborted("the table was deleted meanwhile");
   const PlannedSubcompaction& subcompaction = pick.subcompactions.front();
   const Tablet* tablet = FindSubcompaction(*table, subcompaction);
   if (tablet == nullptr) return Aborted("the stack changed meanwhile");
   const std::vector<SstableReference> inputs = InputsOf(*tablet, subcompaction);
-  return parts.installer->Install([&](const Version& version) -> absl::StatusOr<Edit> {
+  const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(parts, version, table->definition()));
     // A changed rule may keep cells of a file that was all garbage. Discarding the pick costs
     // nothing.
@@ -225,7 +231,8 @@ absl::Status ChangeStack(const Parts& parts, const ReadView& view, const Compact
     Edit edit;
     edit.tables.push_back({.table_id = pick.table_id, .tablets = {std::move(tablet_edit)}});
     return edit;
-  });
+  };
+  return parts.installer->Install(make, std::nullopt, count);
 }
 
 bool Shows(const TabletEdit& tablet, uint64_t file_number) {
@@ -269,8 +276,10 @@ absl::StatusOr<Edit> JobEditOf(const Parts& parts, const Version& version,
   return edit;
 }
 
+// `of_kind` counts the compactions of this kind.
 absl::Status Compact(const Parts& parts, const ReadView& view, const CompactionPick& pick,
-                     const std::atomic<bool>* stop, JobCounters& counters) {
+                     const std::atomic<bool>* stop, JobCounters& counters,
+                     std::atomic<uint64_t>& of_kind) {
   UnreadableInputs unreadable(parts, pick);
   const absl::StatusOr<CompactionInput> planned =
       PlanCompaction(parts, view, pick, stop, &unreadable);
@@ -285,21 +294,23 @@ absl::Status Compact(const Parts& parts, const ReadView& view, const CompactionP
     return ran.status();
   }
   const CompactionOutput& output = *ran;
+  const uint64_t bytes = output.file ? output.file->summary.file_bytes : 0;
   bool is_shown = false;
-  const absl::Status status =
-      parts.installer->Install([&](const Version& version) -> absl::StatusOr<Edit> {
-        STELE_ASSIGN_OR_RETURN(Edit edit, JobEditOf(parts, version, input, output.file));
-        is_shown = !edit.new_files.empty();
-        return edit;
-      });
+  const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
+    STELE_ASSIGN_OR_RETURN(Edit edit, JobEditOf(parts, version, input, output.file));
+    is_shown = !edit.new_files.empty();
+    return edit;
+  };
+  const absl::Status status = parts.installer->Install(make, std::nullopt, [&] {
+    AddTo(counters.compactions);
+    AddTo(of_kind);
+    AddTo(counters.bytes_compacted, bytes);
+  });
   if (!status.ok() || !is_shown) RemoveUnreferenced(parts, output.file);
   STELE_RETURN_IF_ERROR(status);
   size_t input_count = 0;
   for (const Subcompaction& subcompaction : input.subcompactions)
     input_count += subcompaction.inputs.size();
-  const uint64_t bytes = output.file ? output.file->summary.file_bytes : 0;
-  counters.compactions.fetch_add(1, std::memory_order_relaxed);
-  counters.bytes_compacted.fetch_add(bytes, std::memory_order_relaxed);
   parts.events->Report(
       DatabaseEvent::Kind::kCompaction,
       fmt::format("table {}: {} SSTables merged into {} bytes, {} cells garbage ({})",
@@ -366,16 +377,17 @@ absl::Status JobRunner::FlushOldestMemtable(uint32_t table_id, const std::atomic
     edit.tables.push_back(std::move(table_edit));
     return edit;
   };
+  const uint64_t bytes = output.file ? output.file->summary.file_bytes : 0;
   const absl::Status status = parts.installer->Install(
-      make, EngineState::Flushed{.table_id = table_id, .memtable = frozen.memtable.get()});
+      make, EngineState::Flushed{.table_id = table_id, .memtable = frozen.memtable.get()}, [&] {
+        AddTo(counters_.flushes);
+        AddTo(counters_.bytes_flushed, bytes);
+      });
   if (!status.ok()) {
     RemoveUnreferenced(parts, output.file);
     return status;
   }
-  const uint64_t bytes = output.file ? output.file->summary.file_bytes : 0;
   parts.throttle->Drained(frozen.memtable->bytes(), std::chrono::steady_clock::now() - start);
-  counters_.flushes.fetch_add(1, std::memory_order_relaxed);
-  counters_.bytes_flushed.fetch_add(bytes, std::memory_order_relaxed);
   parts.events->Report(DatabaseEvent::Kind::kFlush,
                        fmt::format("table {}: {} cells of a memtable written as {} bytes",
                                    definition->name, frozen.memtable->cell_count(), bytes),
@@ -408,28 +420,26 @@ absl::Status JobRunner::RunPick(const std::shared_ptr<const ReadView>& view,
                                 const CompactionPick& pick, const std::atomic<bool>* stop) {
   const Parts& parts = parts_;
   JobCounters& counters = counters_;
-  const auto count = [](absl::Status status, std::atomic<uint64_t>& counter, uint64_t by = 1) {
-    if (status.ok()) counter.fetch_add(by, std::memory_order_relaxed);
-    return status;
-  };
   switch (pick.kind) {
     case CompactionKind::kMerge:
-      return count(Compact(parts, *view, pick, stop, counters), counters.merging_compactions);
+      return Compact(parts, *view, pick, stop, counters, counters.merging_compactions);
     case CompactionKind::kMajor:
-      return count(Compact(parts, *view, pick, stop, counters), counters.major_compactions);
+      return Compact(parts, *view, pick, stop, counters, counters.major_compactions);
     case CompactionKind::kRecompress:
-      return count(Compact(parts, *view, pick, stop, counters), counters.recompressions);
+      return Compact(parts, *view, pick, stop, counters, counters.recompressions);
     case CompactionKind::kSmallFiles:
-      return count(Compact(parts, *view, pick, stop, counters), counters.small_file_compactions);
+      return Compact(parts, *view, pick, stop, counters, counters.small_file_compactions);
     case CompactionKind::kMetadataMerge:
-      return count(ChangeStack(parts, *view, pick, InstallMetadataMerge), counters.metadata_merges);
+      return ChangeStack(parts, *view, pick, InstallMetadataMerge,
+                         [&] { AddTo(counters.metadata_merges); });
     case CompactionKind::kSplitTablet:
     case CompactionKind::kMergeTablets:
       return ChangeTablets(parts, pick, counters);
     case CompactionKind::kDropFiles: {
       const PlannedSubcompaction& subcompaction = pick.subcompactions.front();
-      return count(ChangeStack(parts, *view, pick, InstallDrop), counters.files_dropped,
-                   subcompaction.input_end - subcompaction.input_begin);
+      const uint64_t file_count = subcompaction.input_end - subcompaction.input_begin;
+      return ChangeStack(parts, *view, pick, InstallDrop,
+                         [&] { AddTo(counters.files_dropped, file_count); });
     }
   }
   return InvalidArgument("a pick without a kind");

@@ -115,7 +115,8 @@ struct CompareOptions {
 
 // The figures of a comparison. Members of vectors are in the order of CompareOptions::designs or of
 // `queries`. Latencies are nanoseconds. Counts are exact, and the same in every comparison with the
-// same options.
+// same options and a set `time`. If the load of a design fills several memtables, the bytes of its
+// files and written_bytes may differ: they depend on when background threads flush and compact.
 struct CompareReport {
   // A number of several rounds.
   struct Measured {
