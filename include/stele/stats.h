@@ -22,8 +22,9 @@ inline namespace v0 {
 struct ReadStats {
   // Rows that the read stepped over and whose cells it saw, and rows that the filter rejected by
   // their key. The cells of the latter are not read: they are not in cells_seen, and a row counts
-  // even if all of its cells are deleted. Rows outside the keys that the filter can pass, such as
-  // those without the prefix of a row key regex, are not visited and not counted.
+  // even if all of its cells are deleted, or in families that the filter does not pass. Rows
+  // outside the keys that the filter can pass, such as those without the prefix of a row key regex,
+  // are not visited and not counted.
   uint64_t rows_seen = 0;
   uint64_t rows_returned = 0;  // a row returned in pieces counts once
   uint64_t cells_seen = 0;

@@ -117,6 +117,17 @@ class MemtableSpillTest : public ::testing::Test {
           return parsed && parsed->type == FileType::kSpill;
         }));
   }
+  uint64_t SpillFileBytes() {
+    uint64_t bytes = 0;
+    for (const std::string& name : files_.List("/db").value_or(std::vector<std::string>())) {
+      const std::optional<FileName> parsed = ParseFileName(name);
+      if (!parsed || parsed->type != FileType::kSpill) continue;
+      const absl::StatusOr<std::string> file = files_.ReadFile("/db/" + name);
+      EXPECT_TRUE(file.ok()) << file.status();
+      if (file.ok()) bytes += file->size();
+    }
+    return bytes;
+  }
   size_t Told(DatabaseEvent::Kind kind) const {
     return static_cast<size_t>(
         std::count_if(events_.begin(), events_.end(),
@@ -230,7 +241,10 @@ TEST_F(MemtableSpillTest, OneFileForViewsThatSeeTheSame) {
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   ASSERT_EQ(database().WaitForIdle(), absl::OkStatus());
   EXPECT_EQ(SpillFiles(), 1u);
-  EXPECT_EQ(database().Stats().since_open.memtable_spills, 1u);
+  const DatabaseStats stats = database().Stats();
+  EXPECT_EQ(stats.since_open.memtable_spills, 1u);
+  EXPECT_EQ(stats.since_open.bytes_spilled, SpillFileBytes());
+  EXPECT_EQ(stats.since_open.bytes_flushed, stats.disk.sstable_bytes) << "without the spill";
   while (!snapshots.empty()) {
     EXPECT_EQ(SpillFiles(), 1u);
     EXPECT_EQ(Show(table, RowSet::All(), {.snapshot = snapshots.back()}), "r f:q@1000=v\n");

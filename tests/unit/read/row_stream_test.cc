@@ -131,6 +131,29 @@ TEST(RowStreamTest, RowsThatAFilterRejectsByTheirKeyAreSeen) {
   EXPECT_EQ(bounded->stats().rows_seen, 2u) << "keys outside of a1 to a3 are not visited";
 }
 
+// A row is rejected before a cell of it is read, so its families do not matter. Only an SSTable
+// without a cell of the passed families is not read.
+TEST(RowStreamTest, RowsOfOtherFamiliesThatAFilterRejectsByTheirKeyAreSeen) {
+  HandmadeTable table;
+  table.AddMemtable("a1 a:q @1 = v\nb2 b:q @1 = v\nc2 a:q @1 = v\nd2 a:q @1 = v\n");
+  table.Commit("d2 DELETE\n");
+  HandmadeTable files;
+  files.AddFile("b2 b:q @1 = v\n");
+  files.AddFile("a1 a:q @1 = v\nc2 a:q @1 = v\n");
+  const Filter family = Filter::Family("a");
+  const Filter chain = Filter::Chain(family, Filter::RowKeyRegex(".*1"));
+  const auto rows_seen = [](const HandmadeTable& of, const Filter& filter,
+                            const std::string& shown) {
+    const auto stream = of.Open(of.Options(filter));
+    EXPECT_EQ(Show(stream.get()), shown) << filter;
+    return stream->stats().rows_seen;
+  };
+  EXPECT_EQ(rows_seen(table, chain, "a1 a:q@1=v"), 4u) << "b2 and the deleted d2, too";
+  EXPECT_EQ(rows_seen(table, family, "a1 a:q@1=v; c2 a:q@1=v"), 2u);
+  EXPECT_EQ(rows_seen(files, chain, "a1 a:q@1=v"), 2u) << "the file of b2 is not read";
+  EXPECT_EQ(rows_seen(files, family, "a1 a:q@1=v; c2 a:q@1=v"), 2u);
+}
+
 TEST(RowStreamTest, AFilterThatDropsWholeRowsGoesOnBehindThem) {
   HandmadeTable table;
   std::string lines;
