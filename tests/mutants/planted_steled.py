@@ -170,14 +170,11 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_connection.cc",
     ("a paused call is not notified of free space", "    room_.notify_all();\n    Notify(stream);\n", "    room_.notify_all();\n    stream->changed.notify_all();\n"),
-    ("a paused call is not notified that its client has gone", "  Notify(&stream);\n  streams_.erase(found);", "  stream.changed.notify_all();\n  streams_.erase(found);"),
     ("a call that the server ends is reported as cancelled by the client", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
     ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && is_partial)) return status;", "if (!absl::IsCancelled(status)) return status;"),
     ("an expired deadline is counted as a cancellation by the client", "if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {", "if (false) {"),
     ("a request's reservation is not released", "  host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n  ReleaseUnread", "  ReleaseUnread"),
-    ("a cancelled call is not notified", "if (stream.has_begun && !stream.is_done) stopped_.push_back(stream.stop);", ""),
     ("the server waits for the rest of a rejected request", "if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream", "if (stream == nullptr) nghttp2_submit_rst_stream"),
-    ("one byte now and then keeps a request alive", "if (!is_first && stream->paced_bytes < least) return;", ""),
     ("a stream without a request is not charged", "  stream->stream_bytes = kept_bytes;\n", "  host_.memory().Release(kept_bytes, MemoryUse::kSmall);\n"),
     ("a rejected request keeps its reservation", "    host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n    stream->request.Drop();", "    stream->request.Drop();"),
     ("a request that ends inside a message is accepted", "if (stream->request.IsInside())", "if (false)"),
@@ -193,6 +190,7 @@ plant(
     ("a stream that the client does not read is sent without bound", "const auto is_free = [this, stream] { return HasRoom(*stream); };", "const auto is_free = [] { return true; };"),
     ("unread responses are not charged", "if (held > kSmallAnswerBytes) {", "if (held == 0) {"),
     ("a stream is charged for messages that were handled", "  if (stream->takes_stream) ReleaseHandled(stream);\n", ""),
+    ("one byte now and then keeps a request alive", "if (!is_first && stream->paced_bytes < least) return;", ""),
     ("one connection may use all memory for responses", "bytes + most / kKeptShare <= memory.answer_bytes_left()", "bytes <= memory.answer_bytes_left()"),
 )
 plant(
@@ -206,21 +204,23 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_end.cc",
+    ("a paused call is not notified that its client has gone", "  Notify(&stream);\n  // A finished", "  stream.changed.notify_all();\n  // A finished"),
+    ("a cancelled call is not notified", "if (stream.has_begun && !stream.is_done) {", "if (false) {"),
     ("an incomplete request gets no status at the end", "    GiveUp(stream.get(), RefusalCause::kShutdown, Overloaded(\"The server ends\"));\n", ""),
     ("the shutdown does not wait for data in flight", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",
-    ("calls above the limit are not counted", "        host_.OnRefused({call.path(), call.peer(), admitted.code(), cause});\n", ""),
+    ("calls above the limit are not counted", "      host_.OnRefused({stream->path, connection->peer(), admitted.code(), cause});\n", ""),
     ("a paused call keeps its slot", "      places_.Leave(", "      if (!call->IsPaused()) places_.Leave("),
     ("the deadline of a paused call is not checked", "*deadline <= now)) late", "*deadline <= now - std::chrono::hours(1))) late"),
     ("a call that gets no message is kept", "if (is_silent || is_over", "if (is_over"),
     ("the number of connections has no limit", "if (connections_.size() < options_.connections_max) {", "if (true) {"),
     ("only one of several calls that arrive together is run", "        Defer(std::move(call));", "        call.Finish(absl::OkStatus());"),
-    ("a waiting call wakes no thread", "      waiting_.push_back(std::move(call));\n    }\n    poller_.Wake();", "      waiting_.push_back(std::move(call));\n    }"),
+    ("a waiting call wakes no thread", "      waiting_.splice(waiting_.end(), call);\n    }\n    poller_.Wake();", "      waiting_.splice(waiting_.end(), call);\n    }"),
     ("the shutdown does not wait for calls", "if (!call_ended_.wait_until(lock, end, is_idle)) {", "if (true) {"),
     ("calls start during a shutdown", "    if (call.stream()->is_late) {\n      *cause", "    if (false) {\n      *cause"),
-    ("calls that are on their way at the end are refused", "connection->AwaitAnnounced(end);", "{}"),
+    ("calls that are on their way at the end are refused", "c.AwaitAnnounced(end);", "{}"),
     ("a lost connection is kept", "    if (ready == Http2Connection::Ready::kOver) Remove(id);", ""),
 )
 plant(

@@ -2,8 +2,7 @@
 // a trace writes.
 //
 // Errors:    InvalidArgument for too many rows or records; Cancelled if a stop was requested; those
-// of
-//            the files.
+//            of the files.
 // Threads:   confined to one thread.
 // Memory:    the row keys that the trace writes and their records, together at most 256 MiB.
 #pragma once
