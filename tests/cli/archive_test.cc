@@ -260,7 +260,7 @@ TEST_F(ArchiveTest, AStateFileNamesItsJob) {
   EXPECT_EQ(Run(WithState()).exit_status, 0);
   EXPECT_EQ(CellsOf(archive()).All(), before.older);
   EXPECT_FALSE(std::filesystem::exists(Path("state")));
-  EXPECT_FALSE(std::filesystem::exists(Path("state.lock")));
+  EXPECT_FALSE(std::filesystem::exists(Path("state.stele.lock")));
 }
 
 TEST_F(ArchiveTest, TheStateFileIsNextToTheArchive) {
@@ -274,7 +274,7 @@ TEST_F(ArchiveTest, TheStateFileIsNextToTheArchive) {
   }
   ASSERT_EQ(StateFiles().size(), 2u) << "a state file and its lock file";
   const std::string state = StateFiles()[0];
-  EXPECT_EQ(StateFiles()[1], state + ".lock");
+  EXPECT_EQ(StateFiles()[1], state + ".stele.lock");
   const std::string text = FileText(state);
   const std::string name = std::filesystem::path(state).filename().string();
   WriteFile(name, "notes");
@@ -316,6 +316,37 @@ TEST_F(ArchiveTest, OtherFilesAreNotReplacedByAState) {
   ExpectError(words, 1, "inside");
   EXPECT_EQ(CellsOf(database()).All(), before.All());
   EXPECT_FALSE(std::filesystem::exists(archive()));
+}
+
+TEST_F(ArchiveTest, FilesNextToTheStateFileAreKept) {
+  Fill();
+  const Cells before = CellsOf(database());
+  const std::vector<std::string> names = {"state.lock", "state.new"};
+  for (const std::string& name : names) WriteFile(name, "notes");
+  const std::string lock = WriteFile("state.stele.lock", "notes");
+  const std::string refusal = "state.stele.lock exists and is not a lock file";
+  ExpectError(WithState(), 1, refusal);
+  EXPECT_EQ(FileText(lock), "notes");
+  std::filesystem::remove(lock);
+  std::filesystem::create_symlink("linked", lock);
+  ExpectError(WithState(), 1, refusal);
+  EXPECT_FALSE(std::filesystem::exists(Path("linked")));
+  std::filesystem::remove(lock);
+  std::filesystem::create_directory(lock);
+  ExpectError(WithState(), 1, refusal);
+  EXPECT_TRUE(std::filesystem::is_directory(lock));
+  std::filesystem::remove(lock);
+  EXPECT_FALSE(std::filesystem::exists(archive()));
+  EXPECT_FALSE(std::filesystem::exists(Path("state")));
+  EXPECT_EQ(CellsOf(database()).All(), before.All());
+  // A killed run leaves such files.
+  WriteFile("state.stele.lock", "");
+  WriteFile("state.stele.new", "{\"what\":");
+  Output(WithState());
+  EXPECT_EQ(CellsOf(archive()).All(), before.older);
+  for (const std::string& name : names) EXPECT_EQ(FileText(Path(name)), "notes") << name;
+  for (const char* const name : {"state", "state.stele.lock", "state.stele.new"})
+    EXPECT_FALSE(std::filesystem::exists(Path(name))) << name;
 }
 
 TEST_F(ArchiveTest, AnArchiveThatLostVerifiedCellsDeletesNothing) {
@@ -376,7 +407,7 @@ TEST_F(ArchiveTest, AnInterruptedRunContinues) {
 
 TEST_F(ArchiveTest, AnInterruptedRunWithAStateFileContinues) {
   ExpectEachInterruptedRunContinues(".log", WithState());
-  ExpectEachInterruptedRunContinues("state.new", WithState());
+  ExpectEachInterruptedRunContinues("state.stele.new", WithState());
   EXPECT_FALSE(std::filesystem::exists(Path("state")));
 }
 
