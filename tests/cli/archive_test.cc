@@ -366,11 +366,30 @@ TEST_F(ArchiveTest, AnArchiveThatLostVerifiedCellsDeletesNothing) {
   const Cells left = CellsOf(database());
   const Cells archived = CellsOf(archive());
   EXPECT_EQ(left.older, archived.older) << "nothing is deleted yet";
+  std::vector<std::string> dry = WithState();
+  dry.push_back("--dry-run");
+  const auto refused = [&](const std::string& left_there) {
+    const std::string message = "which has " + left_there + " now; nothing was deleted";
+    ExpectError(dry, 1, message);
+    ExpectError(WithState(), 1, message);
+    EXPECT_EQ(CellsOf(database()).All(), left.All());
+  };
   std::filesystem::rename(archive(), Path("moved"));
-  ExpectError(WithState(), 1, "which has 0 cells now; nothing was deleted");
-  EXPECT_EQ(CellsOf(database()).All(), left.All());
+  refused("no database");
+  EXPECT_FALSE(std::filesystem::exists(archive()));
+  // A mount point without its disk.
+  std::filesystem::create_directory(archive());
+  refused("no database");
+  EXPECT_TRUE(std::filesystem::is_empty(archive()));
+  // Another database.
+  Output({"--db", archive(), "createtable", "other", "families=f"});
+  refused("no table of this name");
+  EXPECT_EQ(Output({"--db", archive(), "ls"}), "other\n");
+  Output({"--db", archive(), "createtable", "t", "families=f"});
+  refused("0 cells");
   std::filesystem::remove_all(archive());
   std::filesystem::rename(Path("moved"), archive());
+  EXPECT_TRUE(Output(dry).starts_with("t: 40 rows, "));
   const CommandResult resumed = Run(WithState());
   EXPECT_EQ(resumed.exit_status, 0) << resumed.err;
   EXPECT_NE(resumed.err.find("t: continuing; an earlier run verified "), std::string::npos);
