@@ -11,6 +11,8 @@ namespace stele::internal {
 namespace {
 
 constexpr size_t kShownBytesMax = 400;
+// `path`.new may be a file of the user.
+constexpr char kNewFileSuffix[] = ".stele.new";
 
 // `directory` has no symbolic links.
 bool IsBelow(const std::filesystem::path& directory, const std::filesystem::path& path) {
@@ -81,7 +83,7 @@ absl::Status CheckOutputsAreNotInputs(const std::vector<std::string>& outputs,
 
 absl::Status ReplaceFileDurably(FileSystem* file_system, const std::string& path,
                                 std::string_view text) {
-  const std::string new_path = path + ".new";
+  const std::string new_path = path + kNewFileSuffix;
   // A killed process may have left this file.
   const absl::Status removed = file_system->Remove(new_path);
   if (!removed.ok() && !absl::IsNotFound(removed)) return removed;

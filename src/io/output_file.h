@@ -20,7 +20,8 @@ absl::Status CheckOutputsAreNotInputs(const std::vector<std::string>& outputs,
                                       const std::vector<std::string>& inputs);
 
 // Writes `text` to `path`. After a crash the file has its old contents or all of `text`, and after
-// this function returned OK it has `text`. Uses the file `path`.new, and removes it on failure.
+// this function returned OK it has `text`. Uses the file `path`.stele.new: replaces it if a killed
+// process left it, and removes it on failure.
 absl::Status ReplaceFileDurably(FileSystem* file_system, const std::string& path,
                                 std::string_view text);
 

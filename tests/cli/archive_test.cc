@@ -260,7 +260,7 @@ TEST_F(ArchiveTest, AStateFileNamesItsJob) {
   EXPECT_EQ(Run(WithState()).exit_status, 0);
   EXPECT_EQ(CellsOf(archive()).All(), before.older);
   EXPECT_FALSE(std::filesystem::exists(Path("state")));
-  EXPECT_FALSE(std::filesystem::exists(Path("state.lock")));
+  EXPECT_FALSE(std::filesystem::exists(Path("state.stele.lock")));
 }
 
 TEST_F(ArchiveTest, TheStateFileIsNextToTheArchive) {
@@ -274,7 +274,7 @@ TEST_F(ArchiveTest, TheStateFileIsNextToTheArchive) {
   }
   ASSERT_EQ(StateFiles().size(), 2u) << "a state file and its lock file";
   const std::string state = StateFiles()[0];
-  EXPECT_EQ(StateFiles()[1], state + ".lock");
+  EXPECT_EQ(StateFiles()[1], state + ".stele.lock");
   const std::string text = FileText(state);
   const std::string name = std::filesystem::path(state).filename().string();
   WriteFile(name, "notes");
@@ -318,6 +318,37 @@ TEST_F(ArchiveTest, OtherFilesAreNotReplacedByAState) {
   EXPECT_FALSE(std::filesystem::exists(archive()));
 }
 
+TEST_F(ArchiveTest, FilesNextToTheStateFileAreKept) {
+  Fill();
+  const Cells before = CellsOf(database());
+  const std::vector<std::string> names = {"state.lock", "state.new"};
+  for (const std::string& name : names) WriteFile(name, "notes");
+  const std::string lock = WriteFile("state.stele.lock", "notes");
+  const std::string refusal = "state.stele.lock exists and is not a lock file";
+  ExpectError(WithState(), 1, refusal);
+  EXPECT_EQ(FileText(lock), "notes");
+  std::filesystem::remove(lock);
+  std::filesystem::create_symlink("linked", lock);
+  ExpectError(WithState(), 1, refusal);
+  EXPECT_FALSE(std::filesystem::exists(Path("linked")));
+  std::filesystem::remove(lock);
+  std::filesystem::create_directory(lock);
+  ExpectError(WithState(), 1, refusal);
+  EXPECT_TRUE(std::filesystem::is_directory(lock));
+  std::filesystem::remove(lock);
+  EXPECT_FALSE(std::filesystem::exists(archive()));
+  EXPECT_FALSE(std::filesystem::exists(Path("state")));
+  EXPECT_EQ(CellsOf(database()).All(), before.All());
+  // A killed run leaves such files.
+  WriteFile("state.stele.lock", "");
+  WriteFile("state.stele.new", "{\"what\":");
+  Output(WithState());
+  EXPECT_EQ(CellsOf(archive()).All(), before.older);
+  for (const std::string& name : names) EXPECT_EQ(FileText(Path(name)), "notes") << name;
+  for (const char* const name : {"state", "state.stele.lock", "state.stele.new"})
+    EXPECT_FALSE(std::filesystem::exists(Path(name))) << name;
+}
+
 TEST_F(ArchiveTest, AnArchiveThatLostVerifiedCellsDeletesNothing) {
   bool has_verified = false;
   for (int renames = 1; !has_verified; ++renames) {
@@ -335,11 +366,30 @@ TEST_F(ArchiveTest, AnArchiveThatLostVerifiedCellsDeletesNothing) {
   const Cells left = CellsOf(database());
   const Cells archived = CellsOf(archive());
   EXPECT_EQ(left.older, archived.older) << "nothing is deleted yet";
+  std::vector<std::string> dry = WithState();
+  dry.push_back("--dry-run");
+  const auto refused = [&](const std::string& left_there) {
+    const std::string message = "which has " + left_there + " now; nothing was deleted";
+    ExpectError(dry, 1, message);
+    ExpectError(WithState(), 1, message);
+    EXPECT_EQ(CellsOf(database()).All(), left.All());
+  };
   std::filesystem::rename(archive(), Path("moved"));
-  ExpectError(WithState(), 1, "which has 0 cells now; nothing was deleted");
-  EXPECT_EQ(CellsOf(database()).All(), left.All());
+  refused("no database");
+  EXPECT_FALSE(std::filesystem::exists(archive()));
+  // A mount point without its disk.
+  std::filesystem::create_directory(archive());
+  refused("no database");
+  EXPECT_TRUE(std::filesystem::is_empty(archive()));
+  // Another database.
+  Output({"--db", archive(), "createtable", "other", "families=f"});
+  refused("no table of this name");
+  EXPECT_EQ(Output({"--db", archive(), "ls"}), "other\n");
+  Output({"--db", archive(), "createtable", "t", "families=f"});
+  refused("0 cells");
   std::filesystem::remove_all(archive());
   std::filesystem::rename(Path("moved"), archive());
+  EXPECT_TRUE(Output(dry).starts_with("t: 40 rows, "));
   const CommandResult resumed = Run(WithState());
   EXPECT_EQ(resumed.exit_status, 0) << resumed.err;
   EXPECT_NE(resumed.err.find("t: continuing; an earlier run verified "), std::string::npos);
@@ -376,7 +426,7 @@ TEST_F(ArchiveTest, AnInterruptedRunContinues) {
 
 TEST_F(ArchiveTest, AnInterruptedRunWithAStateFileContinues) {
   ExpectEachInterruptedRunContinues(".log", WithState());
-  ExpectEachInterruptedRunContinues("state.new", WithState());
+  ExpectEachInterruptedRunContinues("state.stele.new", WithState());
   EXPECT_FALSE(std::filesystem::exists(Path("state")));
 }
 

@@ -243,6 +243,23 @@ TEST_F(CopyTest, MarksOfAnotherCopyAndOtherFilesAreLeftAlone) {
   ExpectSame("t", "t");
 }
 
+TEST_F(CopyTest, FilesNextToTheMarksAreKept) {
+  MakeRows(10);
+  const std::vector<std::string> names = {"marks.lock", "marks.new"};
+  for (const std::string& name : names) WriteFile(name, "notes");
+  const std::string lock = WriteFile("marks.stele.lock", "notes");
+  ExpectRefused({"--resume", Path("marks")}, 1, "marks.stele.lock exists and is not a lock file");
+  EXPECT_EQ(FileBytes(lock), "notes");
+  // A killed run leaves such files.
+  WriteFile("marks.stele.lock", "");
+  WriteFile("marks.stele.new", "{");
+  Copied({"--resume", Path("marks")});
+  ExpectSame("t", "t");
+  for (const std::string& name : names) EXPECT_EQ(FileBytes(Path(name)), "notes") << name;
+  for (const char* const name : {"marks", "marks.stele.lock", "marks.stele.new"})
+    EXPECT_FALSE(std::filesystem::exists(Path(name))) << name;
+}
+
 TEST_F(CopyTest, RangesThatDifferLateInALongKeyHaveTheirOwnMarks) {
   MakeRows(2000);
   const std::string start = "start=" + std::string(300, 'a');

@@ -130,18 +130,38 @@ absl::StatusOr<Table> OpenArchiveTable(Database& archive, const std::string& nam
   return table;
 }
 
-// Returns an error if the archive lost cells since an earlier run verified them.
-absl::Status CheckVerified(const ArchiveState& state, const ArchiveRequest& request,
-                           const Table& archive_table) {
-  const uint64_t verified = state.verified_cells().value_or(0);
-  if (verified == 0) return absl::OkStatus();
-  STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, CountOldCells(archive_table, request.old));
-  if (counts.cells >= verified) return absl::OkStatus();
+// Returns the error of an archive that has less than an earlier run verified.
+absl::Status LostCells(uint64_t verified, const ArchiveRequest& request, std::string_view left) {
   return internal::FailedPrecondition(
       "an earlier run verified {} in the archive {}, which has {} now; nothing was deleted. Put "
       "the archive back, or remove {} to archive without those that are lost",
-      Counted(verified, "cell", "cells"), request.directory, Counted(counts.cells, "cell", "cells"),
-      request.state_path);
+      Counted(verified, "cell", "cells"), request.directory, left, request.state_path);
+}
+
+// Opens the archive. Creates it only if no earlier run verified cells in it: its disk may not be
+// mounted.
+absl::StatusOr<Database> OpenArchive(Session& session, const ArchiveRequest& request,
+                                     const ArchiveState& state) {
+  const uint64_t verified = state.verified_cells().value_or(0);
+  auto archive = session.OpenUnlocked(
+      request.directory, {.create_if_missing = verified == 0, .read_only = request.is_dry_run});
+  if (verified != 0 && archive.status().code() == absl::StatusCode::kNotFound)
+    return LostCells(verified, request, "no database");
+  return archive;
+}
+
+// Returns an error if the archive lost cells since an earlier run verified them. Writes nothing.
+absl::Status CheckVerified(const ArchiveState& state, const ArchiveRequest& request,
+                           const Database& archive) {
+  const uint64_t verified = state.verified_cells().value_or(0);
+  if (verified == 0) return absl::OkStatus();
+  const auto table = archive.OpenTable(request.table);
+  if (table.status().code() == absl::StatusCode::kNotFound)
+    return LostCells(verified, request, "no table of this name");
+  STELE_RETURN_IF_ERROR(table.status());
+  STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, CountOldCells(*table, request.old));
+  if (counts.cells >= verified) return absl::OkStatus();
+  return LostCells(verified, request, Counted(counts.cells, "cell", "cells"));
 }
 
 struct FilledArchive {
@@ -154,9 +174,9 @@ struct FilledArchive {
 absl::StatusOr<FilledArchive> FillArchive(Session& session, const ArchiveRequest& request,
                                           const ArchiveState& state, const Table& table) {
   STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
-  STELE_ASSIGN_OR_RETURN(Database archive, session.OpenUnlocked(request.directory, {}));
+  STELE_ASSIGN_OR_RETURN(Database archive, OpenArchive(session, request, state));
+  STELE_RETURN_IF_ERROR(CheckVerified(state, request, archive));
   STELE_ASSIGN_OR_RETURN(Table archive_table, OpenArchiveTable(archive, request.table, schema));
-  STELE_RETURN_IF_ERROR(CheckVerified(state, request, archive_table));
   FilledArchive filled;
   STELE_ASSIGN_OR_RETURN(filled.copied, CopyOldCells(table, archive_table, request.old));
   STELE_RETURN_IF_ERROR(archive_table.Flush());
@@ -199,6 +219,19 @@ absl::Status MoveOldCells(Session& session, const ArchiveRequest& request, Datab
                 table.Compact(request.old.rows));
 }
 
+// Prints what MoveOldCells would move, or returns the error of a lost archive. Writes nothing.
+absl::Status PrintOldCells(Session& session, const ArchiveRequest& request, const Table& table,
+                           const ArchiveState& state) {
+  if (state.verified_cells().value_or(0) != 0) {
+    STELE_ASSIGN_OR_RETURN(Database archive, OpenArchive(session, request, state));
+    STELE_RETURN_IF_ERROR(CheckVerified(state, request, archive));
+    STELE_RETURN_IF_ERROR(Within("closing the archive", archive.Close()));
+  }
+  STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, CountOldCells(table, request.old));
+  PrintCounts(session, request, counts, 0);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status RunArchive(Session& session, const std::vector<std::string>& args) {
@@ -224,10 +257,8 @@ absl::Status RunArchive(Session& session, const std::vector<std::string>& args) 
   if (request.old.before.micros() % request.old.unit.micros() != 0)
     return UsageError(fmt::format("--before must be a whole millisecond: table {} has no others",
                                   EscapedKey(request.table)));
-  if (!request.is_dry_run) return MoveOldCells(session, request, database, table, state);
-  STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, CountOldCells(table, request.old));
-  PrintCounts(session, request, counts, 0);
-  return absl::OkStatus();
+  return request.is_dry_run ? PrintOldCells(session, request, table, state)
+                            : MoveOldCells(session, request, database, table, state);
 }
 
 #else

@@ -1,10 +1,11 @@
 // tools/stele/copy_lock.h: locks a file of marks, so that two concurrent runs of `stele copy` or
 // `stele archive` do not share it. Otherwise the marks would record only a part of each run.
 //
-// How:       flock on a separate file next to the marks, because the marks are replaced as a whole
-//            file. The lock file is removed at the end. A lock file that a killed run left blocks
-//            no other run.
-// Errors:    FailedPrecondition while another run has the lock; errors of the file system.
+// How:       flock on the file MARKS.stele.lock, because the marks are replaced as a whole file. It
+//            is empty, and is removed at the end. A lock file that a killed run left blocks no
+//            other run.
+// Errors:    FailedPrecondition while another run has the lock, or if the lock file is not an empty
+//            regular file, which is kept; errors of the file system.
 #pragma once
 
 #include <memory>

@@ -121,5 +121,13 @@ TEST(ReplaceFileTest, AFailureLeavesTheOldTextAndNoOtherFile) {
   }
 }
 
+TEST(ReplaceFileTest, AFileOfTheUserIsKept) {
+  CrashFileSystem files;
+  ASSERT_TRUE(files.CreateDirectory("/d").ok());
+  ASSERT_TRUE(files.Open("/d/state.new", OpenMode::kCreate).ok());
+  ASSERT_TRUE(ReplaceFileDurably(&files, kReplaced, "text").ok());
+  EXPECT_EQ(*files.List("/d"), (std::vector<std::string>{"state", "state.new"}));
+}
+
 }  // namespace
 }  // namespace stele::internal
