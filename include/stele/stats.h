@@ -32,6 +32,10 @@ struct ReadStats {
   uint64_t blocks = 0;         // blocks that were decoded or found in the block cache
   uint64_t bytes_read = 0;     // bytes read from files; 0 if the cache had all of them
   uint64_t bytes_decoded = 0;  // bytes after decompression
+  // False for a read of a server (stele/remote.h). The client counts only what was returned, so
+  // rows_seen, cells_seen, blocks, bytes_read and bytes_decoded are then unknown, and 0. A sum of
+  // several reads is false if one of them is. Default: true.
+  bool is_work_known = true;
 };
 
 // Statistics of one tablet.

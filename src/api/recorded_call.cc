@@ -68,9 +68,11 @@ class RecordedRows final : public RowSource {
   ~RecordedRows() override {
     const ReadStats stats = source_->stats();
     TraceRecord& record = call_.record();
-    record.rows_seen = stats.rows_seen;
-    record.cells_seen = stats.cells_seen;
-    record.bytes_read = stats.bytes_read;
+    if (stats.is_work_known) {
+      record.rows_seen = stats.rows_seen;
+      record.cells_seen = stats.cells_seen;
+      record.bytes_read = stats.bytes_read;
+    }
     // A scan that read its whole range examined no last row.
     const bool is_scan = record.op == TraceOp::kScan;
     const bool is_partial = !has_ended_ || (limit_ > 0 && rows_ >= static_cast<uint64_t>(limit_));

@@ -434,7 +434,12 @@ TEST_P(BackendTest, ManyRowsComeAndGo) {
     EXPECT_EQ(row.row_key(), mutations[static_cast<size_t>(count++)].row_key());
   EXPECT_TRUE(reader.status().ok());
   EXPECT_EQ(count, 20'000);
-  EXPECT_EQ(reader.stats().rows_returned, 20'000u);
+  const ReadStats stats = reader.stats();
+  EXPECT_EQ(stats.rows_returned, 20'000u);
+  EXPECT_EQ(stats.cells_returned, 20'000u);
+  EXPECT_EQ(stats.is_work_known, is_local());
+  EXPECT_EQ(stats.rows_seen, is_local() ? 20'000u : 0u);
+  EXPECT_EQ(stats.cells_seen, is_local() ? 20'000u : 0u);
   EXPECT_TRUE(table.DropRowRange(RowRange::Prefix("row11")).ok());
   EXPECT_EQ(TextsOf(table.ReadRows({}, Filter::StripValue())).size(), 0u);
   EXPECT_EQ(TextsOf(table.ReadRows(RowSet::All(), Filter::StripValue())).size(), 10'000u);

@@ -170,6 +170,19 @@ class RowPrinter {
   bool in_row_ = false;
 };
 
+// The statistics of a read, as cbt prints them. What a server examined is unknown.
+std::string SummaryText(const ReadStats& stats, std::chrono::milliseconds elapsed) {
+  const auto seen = [&](uint64_t count) {
+    return stats.is_work_known ? fmt::format("{}", count) : "unknown";
+  };
+  return fmt::format(
+      "Summary Stats\n====================\nrows_seen_count: {}\nrows_returned_count: "
+      "{}\ncells_seen_count: {}\n"
+      "cells_returned_count: {}\nfrontend_server_latency: {}ms\n\n",
+      seen(stats.rows_seen), stats.rows_returned, seen(stats.cells_seen), stats.cells_returned,
+      elapsed.count());
+}
+
 absl::Status PrintRows(Session& session, const std::string& table_name,
                        const ReadRequest& request) {
   auto table = session.OpenTable(Session::Access::kRead, table_name);
@@ -193,15 +206,9 @@ absl::Status PrintRows(Session& session, const std::string& table_name,
     session.Print(RowHead("") + "\n");
   printer.End();
   if (!request.with_stats) return absl::OkStatus();
-  const ReadStats stats = reader.stats();
   const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - start);
-  const std::string summary = fmt::format(
-      "Summary Stats\n====================\nrows_seen_count: {}\nrows_returned_count: "
-      "{}\ncells_seen_count: {}\n"
-      "cells_returned_count: {}\nfrontend_server_latency: {}ms\n\n",
-      stats.rows_seen, stats.rows_returned, stats.cells_seen, stats.cells_returned,
-      elapsed.count());
+  const std::string summary = SummaryText(reader.stats(), elapsed);
   if (session.options().format == Format::kText || session.options().format == Format::kTable) {
     session.Print(summary);
   } else {

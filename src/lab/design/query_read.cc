@@ -50,6 +50,7 @@ class BucketMerge {
       sum.blocks += stats.blocks;
       sum.bytes_read += stats.bytes_read;
       sum.bytes_decoded += stats.bytes_decoded;
+      sum.is_work_known = sum.is_work_known && stats.is_work_known;
     }
     return sum;
   }

@@ -88,6 +88,11 @@ void Count(const Cells& cells, OperationCounts* counts) {
   for (const auto& cell : cells) counts->value_bytes += cell.value().size();
 }
 
+void CountBytesRead(const ReadStats& stats, OperationCounts* counts) {
+  counts->bytes_read += stats.bytes_read;
+  counts->is_bytes_read_known = counts->is_bytes_read_known && stats.is_work_known;
+}
+
 std::string MakePool(uint64_t seed) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
@@ -167,7 +172,7 @@ absl::Status OperationReplayer::RunPrepared(const ReplayOperation& operation,
   };
   STELE_ASSIGN_OR_RETURN(const ReadStats stats,
                          stele::lab::ReadAll(operation.table, prepared.reads, Reading(), visit));
-  counts->bytes_read += stats.bytes_read;
+  CountBytesRead(stats, counts);
   return absl::OkStatus();
 }
 
@@ -206,7 +211,7 @@ absl::Status OperationReplayer::Scan(const Record& record, const Table& table,
     if (row.is_last_piece()) ++counts->rows;
     Count(row.cells(), counts);
   }
-  counts->bytes_read += reader.stats().bytes_read;
+  CountBytesRead(reader.stats(), counts);
   return reader.status();
 }
 

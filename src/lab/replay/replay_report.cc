@@ -26,9 +26,9 @@ Json OperationsJson(std::string_view name, const ReplayReport::Operations& part,
                {"operations_per_second", internal::lab::Rounded(per_second)},
                {"rows", part.rows},
                {"cells", part.cells},
-               {"value_bytes", part.value_bytes},
-               {"bytes_read", part.bytes_read},
-               {"latency_us", internal::lab::HistogramJson(part.latencies)}};
+               {"value_bytes", part.value_bytes}};
+  if (part.is_bytes_read_known) line["bytes_read"] = part.bytes_read;
+  line["latency_us"] = internal::lab::HistogramJson(part.latencies);
   if (report.rate.is_open_loop()) {
     line["service_time_us"] = internal::lab::HistogramJson(part.service_times);
     line["late"] = part.late;
@@ -48,6 +48,7 @@ void ReplayReport::Operations::Add(const Operations& other) {
   cells += other.cells;
   value_bytes += other.value_bytes;
   bytes_read += other.bytes_read;
+  is_bytes_read_known = is_bytes_read_known && other.is_bytes_read_known;
   late += other.late;
   latencies.Add(other.latencies);
   service_times.Add(other.service_times);

@@ -108,9 +108,8 @@ bool RemoteRowSource::TakeFromMessage() {
     if (!shown.ok()) return Fail(std::move(shown).status());
     if (!*shown) continue;
     stats_.cells_returned += row().cells().size();
-    stats_.cells_seen = stats_.cells_returned;
     if (!row().is_last_piece()) return true;
-    stats_.rows_seen = ++stats_.rows_returned;
+    ++stats_.rows_returned;
     // Rows beyond the limit are not read.
     if (rows_left_ > 0 && --rows_left_ == 0) {
       stream_.reset();

@@ -72,7 +72,7 @@ class RemoteRowSource final : public RowSource {
   int next_chunk_ = 0;
   bool is_over_ = false;
   absl::Status status_;
-  ReadStats stats_;
+  ReadStats stats_ = {.is_work_known = false};  // only what was returned
 };
 
 }  // namespace stele::internal

@@ -157,6 +157,14 @@ class CopyTest(unittest.TestCase):
     def test_steled_there_and_back(self):
         self.there_and_back(self.steled())
 
+    def test_a_read_says_what_is_unknown(self):
+        self.load("t", [{"row": row, "cells": [cell("plain", "q", "v")]} for row in ("a", "b")])
+        location = self.steled().location()
+        self.stele("copy", self.source, location)
+        for place, seen in ((self.source, 2), (location, "unknown")):
+            printed, _ = self.stele("--db", place, "read", "t", "include-stats=full")
+            self.assertIn(f"rows_seen_count: {seen}\nrows_returned_count: 2\ncells_seen_count: {seen}\ncells_returned_count: 2\n", printed)
+
     def test_steled_goes_on_after_kills(self):
         self.goes_on(self.steled())
 

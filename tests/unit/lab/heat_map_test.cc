@@ -230,6 +230,17 @@ TEST_F(HeatMapTest, StartAndLastOfAScanAreKnownKeys) {
   EXPECT_EQ(map.parts().hottest_operations, 0u);
 }
 
+TEST_F(HeatMapTest, ReadsThatDoNotKnowWhatTheyExaminedHaveNoSeenRatio) {
+  const std::string members = R"("op":"scan","start":"b","end":"z","rows_returned":2)";
+  const HeatMap unknown = Build(LineAt(kStart, members));
+  EXPECT_EQ(ByBand(unknown, HeatMetric::kRows), Doubles{2});
+  EXPECT_FALSE(unknown.has(HeatMetric::kSeenRatio));
+  const HeatMap both =
+      Build(LineAt(kStart, members) + LineAt(kStart, members + R"(,"rows_seen":8)"));
+  EXPECT_EQ(ByBand(both, HeatMetric::kRows), Doubles{4});
+  EXPECT_EQ(ByBand(both, HeatMetric::kSeenRatio), Doubles{4}) << "of the second scan alone";
+}
+
 TEST_F(HeatMapTest, WithoutAKeyThereIsOneBand) {
   const HeatMap map = Build(LineAt(kStart, R"("op":"scan")"));
   EXPECT_EQ(map.parts().bands.size(), 1u);

@@ -112,6 +112,10 @@ TEST_F(LintTraceTest, FiltersThatExamineMuch) {
   };
   Expect("FAM-OVERREAD", 5, scans(50));
   Expect("FAM-OVERREAD", std::nullopt, scans(40));
+  // Reads that do not know it, as those of a server, change nothing.
+  const std::string unknown = Scan(R"x("filter":"family(\"a\")","cells_returned":1)x");
+  Expect("FAM-OVERREAD", std::nullopt, TraceText().Add(unknown, 100));
+  Expect("FAM-OVERREAD", 5, scans(50).Add(unknown, 1000));
 }
 
 TEST_F(LintTraceTest, ColumnsThatReadersDoNotKnow) {
@@ -207,6 +211,11 @@ TEST_F(LintTraceTest, ScansWithRegexes) {
   Expect("KEY-SUFFIX-QUERY", 100, scans(1000, 10));
   Expect("KEY-SUFFIX-QUERY", std::nullopt, scans(100, 10));
   Expect("KEY-SUFFIX-QUERY", std::nullopt, scans(1000, 9));
+  // Scans that do not know it, as those of a server, change nothing.
+  const std::string unknown = Scan(R"x("filter":"row_regex(\"x\")","rows_returned":1)x");
+  Expect("KEY-SUFFIX-QUERY", std::nullopt, TraceText().Add(unknown, 100));
+  Expect("KEY-SUFFIX-QUERY", std::nullopt, scans(1000, 9).Add(unknown, 100));
+  Expect("KEY-SUFFIX-QUERY", 100, scans(1000, 10).Add(unknown, 1000));
 }
 
 TEST_F(LintTraceTest, ScansOfTheWholeTable) {
@@ -222,6 +231,8 @@ TEST_F(LintTraceTest, ScansOfTheWholeTable) {
   const LintOptions options = {.only = {"KEY-FULL-SCAN"}};
   EXPECT_EQ(LintTable(fixture, half(2), options).findings.size(), 1u);
   EXPECT_EQ(LintTable(fixture, half(1), options).findings.size(), 0u);
+  const TraceText unknown = TraceText().Add(Scan(R"("start":"0","rows_returned":3)"), 100);
+  EXPECT_EQ(LintTable(fixture, unknown, options).findings.size(), 0u);
 }
 
 TEST_F(LintTraceTest, OrderOfSegmentsIsExcusedByMonotoneWrites) {

@@ -106,6 +106,22 @@ TEST_F(ReplayTest, CountsTheRowsCellsAndBytesOfEachKind) {
   EXPECT_EQ(read.Sum().latencies.count(), 4u);
 }
 
+TEST_F(ReplayTest, AReportLeavesOutBytesReadThatAreUnknown) {
+  ReplayReport report;
+  report.operations["get"].operations = 1;
+  report.operations["get"].bytes_read = 7;
+  EXPECT_TRUE(report.Sum().is_bytes_read_known);
+  const std::string known = report.ToJson("1");
+  EXPECT_NE(known.find("\"bytes_read\":7"), std::string::npos) << known;
+  report.operations["get"].is_bytes_read_known = false;
+  report.operations["set"].operations = 1;
+  EXPECT_FALSE(report.Sum().is_bytes_read_known);
+  const std::string partly = report.ToJson("1");
+  const size_t at = partly.find("\"bytes_read\"");
+  ASSERT_NE(at, std::string::npos) << "that of set is known: " << partly;
+  EXPECT_EQ(partly.find("\"bytes_read\"", at + 1), std::string::npos) << partly;
+}
+
 TEST_F(ReplayTest, TheSeedDecidesTheValues) {
   const auto value = [&](uint64_t seed) {
     ReplayOptions options = Fast();

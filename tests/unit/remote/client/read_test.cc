@@ -2,10 +2,15 @@
 // read gives up.
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <latch>
 #include <thread>
 
+#include "support/trace_testing.h"
 #include "unit/remote/client/fake_server.h"
 
 namespace stele::internal {
@@ -232,6 +237,60 @@ TEST(RemoteRead, AServerThatFallsSilentIsAskedAgain) {
   EXPECT_EQ(Read(table), Keys({"a", "b"}));
   ASSERT_GE(server.reads.size(), 2u);
   EXPECT_EQ(RowsOf(server.reads[1]), after_a);
+}
+
+TEST(RemoteRead, WhatTheServerExaminedIsUnknown) {
+  FakeServer server;
+  server.on_read = [&](size_t, grpc::ServerContext*, FakeServer::ReadWriter* writer) {
+    writer->Write(RowsMessage({"a", "b"}));
+    return grpc::Status::OK;
+  };
+  Table table = server.OpenTable();
+  RowReader reader = table.ReadRows();
+  EXPECT_FALSE(reader.stats().is_work_known);
+  ASSERT_TRUE(reader.Next());
+  ASSERT_TRUE(reader.Next());
+  ASSERT_FALSE(reader.Next());
+  EXPECT_TRUE(reader.status().ok()) << reader.status();
+  const ReadStats stats = reader.stats();
+  EXPECT_EQ(stats.rows_returned, 2u);
+  EXPECT_EQ(stats.cells_returned, 2u);
+  EXPECT_FALSE(stats.is_work_known);
+  EXPECT_EQ(stats.rows_seen, 0u);
+  EXPECT_EQ(stats.cells_seen, 0u);
+}
+
+TEST(RemoteRead, ATraceLeavesOutWhatTheServerExamined) {
+  std::string directory =
+      (std::filesystem::temp_directory_path() / "stele_remote_trace_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+  const std::string path = directory + "/trace";
+  FakeServer server;
+  server.on_read = [&](size_t, grpc::ServerContext*, FakeServer::ReadWriter* writer) {
+    writer->Write(RowsMessage({"a", "b"}));
+    return grpc::Status::OK;
+  };
+  Database database = server.Open();
+  Table table = database.OpenTable("t").value();
+  ASSERT_TRUE(database.StartTrace(path).ok());
+  EXPECT_EQ(Read(table), Keys({"a", "b"}));
+  EXPECT_EQ(Read(table, RowSet::All(), {.limit = 1}), Keys({"a"}));
+  const absl::StatusOr<TraceSummary> summary = database.StopTrace();
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  std::ifstream file(path, std::ios::binary);
+  const auto trace = ReadTraceBytes(std::string(std::istreambuf_iterator<char>(file), {}));
+  std::filesystem::remove_all(directory);
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  ASSERT_EQ(trace->records.size(), 2u);
+  EXPECT_EQ(trace->records[0].rows_returned, 2u);
+  EXPECT_EQ(trace->records[1].rows_returned, 1u);
+  for (const TraceRecord& record : trace->records) {
+    EXPECT_EQ(record.op, TraceOp::kScan);
+    EXPECT_EQ(record.cells_returned, record.rows_returned);
+    EXPECT_EQ(record.rows_seen, std::nullopt);
+    EXPECT_EQ(record.cells_seen, std::nullopt);
+    EXPECT_EQ(record.bytes_read, std::nullopt);
+  }
 }
 
 TEST(RemoteRead, AReaderThatIsLetGoEndsItsStream) {
