@@ -8,6 +8,7 @@
 #include <fstream>
 #include <latch>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "steled/base/errors.h"
@@ -65,6 +66,12 @@ TEST_F(TlsFilesTest, OtherFilesAreErrors) {
   EXPECT_EQ(ErrorOf("/dev/zero"), error("/dev/zero", "is not a regular file"));
   EXPECT_EQ(ErrorOf(Put("large", std::string(kPemBytesMax + 1, 'x'))),
             error(Path("large"), "has 1048577 bytes, and PEM files have at most 1048576"));
+}
+
+TEST_F(TlsFilesTest, AReadThatFindsNoMemoryIsAnError) {
+  const absl::StatusOr<TlsFiles> tls = ReadWithin(
+      std::chrono::minutes(10), []() -> absl::StatusOr<TlsFiles> { throw std::bad_alloc(); });
+  EXPECT_EQ(tls.status().code(), absl::StatusCode::kResourceExhausted);
 }
 
 TEST_F(TlsFilesTest, AReadThatDoesNotEndIsLeftBehind) {

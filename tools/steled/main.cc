@@ -19,6 +19,7 @@
 #include "steled/base/errors.h"
 #include "steled/base/log.h"
 #include "steled/flags.h"
+#include "steled/rpc/no_exceptions.h"
 #include "steled/server.h"
 #include "steled/systemd_notify.h"
 
@@ -70,11 +71,11 @@ void ServeUntilStopped(const sigset_t& signals, const Flags& flags, Server* serv
   int received = 0;
   while (sigwait(&signals, &received) == 0 && (received == SIGHUP || received == SIGUSR1)) {
     if (received == SIGUSR1) {
-      ConfirmClock(server);
+      RunRound("SIGUSR1", [server] { ConfirmClock(server); });
       continue;
     }
     NotifyReloading();
-    Reload(flags, server);
+    RunRound("SIGHUP", [&] { Reload(flags, server); });
     NotifyReady(serving);
   }
   Log(LogLevel::kInfo, "the server stops", {{"signal", NameOf(received)}});

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "steled/base/errors.h"
+#include "steled/rpc/no_exceptions.h"
 
 namespace stele::server {
 namespace {
@@ -89,15 +90,18 @@ absl::StatusOr<TlsFiles> ReadAll(const Flags& flags) {
 
 absl::StatusOr<TlsFiles> ReadWithin(std::chrono::milliseconds limit,
                                     std::function<absl::StatusOr<TlsFiles>()> read) {
-  std::packaged_task<absl::StatusOr<TlsFiles>()> task(std::move(read));
-  std::future<absl::StatusOr<TlsFiles>> result = task.get_future();
   try {
+    // The task keeps an exception of `read` for get().
+    std::packaged_task<absl::StatusOr<TlsFiles>()> task(std::move(read));
+    std::future<absl::StatusOr<TlsFiles>> result = task.get_future();
     std::thread(std::move(task)).detach();
+    if (result.wait_for(limit) == std::future_status::ready) return result.get();
   } catch (const std::system_error& error) {
     return MakeStatus(absl::StatusCode::kUnavailable,
                       fmt::format("no thread could be started: {}", error.what()));
+  } catch (...) {
+    return StatusOfException();
   }
-  if (result.wait_for(limit) == std::future_status::ready) return result.get();
   return MakeStatus(absl::StatusCode::kUnavailable,
                     fmt::format("reading did not end within {} ms; does the file system respond?",
                                 limit.count()));
@@ -106,7 +110,8 @@ absl::StatusOr<TlsFiles> ReadWithin(std::chrono::milliseconds limit,
 absl::StatusOr<TlsFiles> ReadTlsFiles(const Flags& flags) {
   if (flags.tls_cert.empty()) return TlsFiles();
   absl::StatusOr<TlsFiles> tls = ReadWithin(kReadTime, [flags] { return ReadAll(flags); });
-  if (absl::IsUnavailable(tls.status())) {
+  // Those errors do not name a file.
+  if (absl::IsUnavailable(tls.status()) || absl::IsResourceExhausted(tls.status())) {
     return MakeStatus(tls.status().code(), fmt::format("{} {}: {}", SourceOf(flags, "tls-cert"),
                                                        flags.tls_cert, TextOf(tls.status())));
   }

@@ -3,7 +3,8 @@
 // The server reads them at the start and after SIGHUP. A wrong path must not stop it: a directory,
 // a FIFO and a device are errors, and so is a file system that does not respond.
 //
-// Errors:    InvalidArgument for a file that cannot be used; Unavailable if reading takes too long.
+// Errors:    InvalidArgument for a file that cannot be used; Unavailable if reading takes too long;
+//            ResourceExhausted without memory.
 //            Each names the flag or the variable, and the path.
 // Threads:   thread-safe functions.
 #pragma once
@@ -26,7 +27,7 @@ absl::StatusOr<TlsFiles> ReadTlsFiles(const Flags& flags);
 
 // Returns the result of `read`, which runs on a thread of its own. After `limit` it returns
 // Unavailable and leaves the thread behind: a read from a file system that does not respond cannot
-// be cancelled.
+// be cancelled. An exception of `read` becomes an error (StatusOfException).
 absl::StatusOr<TlsFiles> ReadWithin(std::chrono::milliseconds limit,
                                     std::function<absl::StatusOr<TlsFiles>()> read);
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <list>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -97,6 +98,29 @@ TEST(Health, AWatchOfTheDataServiceIsToldOfRefusedWrites) {
   EXPECT_EQ(watcher.Told(2), HealthCheckResponse::SERVING);
   late.Resume();
   EXPECT_EQ(late.Told(1), HealthCheckResponse::SERVING);
+}
+
+TEST(Health, ALookThatFindsNoMemoryIsRepeated) {
+  enum class Disk { kHasRoom, kCannotBeSeen, kIsFull };
+  std::atomic<Disk> disk = Disk::kHasRoom;  // read by a thread of the service
+  std::atomic<int> failures = 0;
+  HealthService health;
+  health.SetWriteRefusal([&] {
+    if (disk == Disk::kCannotBeSeen) {
+      ++failures;
+      failures.notify_all();
+      throw std::bad_alloc();
+    }
+    return disk == Disk::kIsFull ? absl::ResourceExhaustedError("the disk is full")
+                                 : absl::OkStatus();
+  });
+  Watcher watcher(&health, "google.bigtable.v2.Bigtable");
+  EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVING);
+  disk = Disk::kCannotBeSeen;
+  failures.wait(0);
+  disk = Disk::kIsFull;
+  watcher.Resume();
+  EXPECT_EQ(watcher.Told(1), HealthCheckResponse::NOT_SERVING);
 }
 
 TEST(Health, PagesSayWhatIsServed) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <list>
 #include <memory>
+#include <new>
 #include <thread>
 
 #include "steled/descriptor_limit.h"
@@ -23,6 +24,7 @@ class HttpPagesTest : public testing::Test {
   void Serve(HttpPages::Limits limits = {}) {
     HttpPages::Pages pages;
     pages["/healthz"] = [] { return HttpPages::Page{.body = "serving\n"}; };
+    pages["/no-memory"] = []() -> HttpPages::Page { throw std::bad_alloc(); };
     pages["/large"] = [this] {
       large_count_.fetch_add(1);
       large_count_.notify_all();
@@ -140,6 +142,14 @@ TEST_F(HttpPagesTest, RequestsAreReadAsTheRulesSay) {
           .ends_with("only GET and HEAD\n"));
   const std::string head = "GET /healthz HTTP/1.1\r\nX: " + std::string(20'000, 'x');
   EXPECT_TRUE(Ask(head).starts_with("HTTP/1.1 431 "));
+}
+
+TEST_F(HttpPagesTest, APageWithoutMemoryEndsOnlyItsConnection) {
+  Serve();
+  for (int i = 0; i < 2 * HttpPages::kThreads; ++i)
+    EXPECT_EQ(Ask("GET /no-memory HTTP/1.1\r\n\r\n"), "");
+  EXPECT_TRUE(IsHealthy());
+  AwaitConnections(0);
 }
 
 TEST_F(HttpPagesTest, AHeadMayComeByteByByte) {

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <list>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,6 +35,46 @@ TEST(OperationsTest, WithoutAThreadOneIsRefusedAndTakesNoPlace) {
   const auto operation = operations.Start("r", metadata, work);
   EXPECT_TRUE(operation.ok()) << operation.status();
   operations.Stop();
+}
+
+// Returns the operation once it is done.
+google::longrunning::Operation AwaitEnd(Operations* operations, const std::string& name) {
+  google::longrunning::GetOperationRequest request;
+  request.set_name(name);
+  google::longrunning::Operation operation;
+  while (operations->GetOperation(request, &operation).ok() && !operation.done())
+    std::this_thread::yield();
+  return operation;
+}
+
+TEST(OperationsTest, WorkThatThrowsEndsWithAnErrorAndTakesNoPlace) {
+  Operations operations;
+  google::protobuf::Duration metadata;
+  metadata.set_seconds(7);
+  // More than may run at the same time.
+  for (int i = 0; i < 20; ++i) {
+    const auto started =
+        operations.Start("r", metadata, [i](const std::stop_token&) -> Operations::Outcome {
+          if (i % 2 == 0) throw std::bad_alloc();
+          throw std::length_error("too long");
+        });
+    ASSERT_TRUE(started.ok()) << started.status();
+    const google::longrunning::Operation operation = AwaitEnd(&operations, started->name());
+    EXPECT_TRUE(operation.has_error());
+    EXPECT_EQ(operation.error().code(), static_cast<int>(absl::StatusCode::kResourceExhausted));
+    EXPECT_NE(operation.error().message().find("no memory"), std::string::npos);
+    google::protobuf::Duration kept;
+    EXPECT_TRUE(operation.metadata().UnpackTo(&kept));
+    EXPECT_EQ(kept.seconds(), 7);
+  }
+  const auto next = operations.Start("r", metadata, [](const std::stop_token&) {
+    Operations::Outcome outcome;
+    outcome.response.PackFrom(google::protobuf::Empty());
+    return outcome;
+  });
+  ASSERT_TRUE(next.ok()) << next.status();
+  EXPECT_TRUE(AwaitEnd(&operations, next->name()).has_response());
+  operations.Stop();  // returns, since nothing counts as running
 }
 
 // Returns the names of a collection's operations, in pages of two.

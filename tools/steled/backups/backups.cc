@@ -13,6 +13,7 @@
 #include "steled/backups/table_copy.h"
 #include "steled/base/errors.h"
 #include "steled/base/log.h"
+#include "steled/rpc/no_exceptions.h"
 
 namespace stele::server {
 
@@ -202,7 +203,8 @@ Backups::Backups(Database database, OpenTables* tables, Operations* operations, 
             std::unique_lock lock(mutex_);
             waiting_.wait_for(lock, stop, kExpiryInterval, [] { return false; });
           }
-          if (!stop.stop_requested()) RemoveExpired();
+          if (stop.stop_requested()) return;
+          RunRound("the removal of expired backups", [this] { RemoveExpired(); });
         }
       }) {}
 
@@ -269,12 +271,19 @@ absl::Status Backups::Reserve(const admin_wire::Backup& backup) {
 
 absl::Status Backups::Settle(const absl::Status& made, const admin_wire::Backup& backup) {
   const std::lock_guard lock(mutex_);
-  if (made.ok()) {
-    entries_.at(backup.name()).backup = backup;
-  } else {
+  if (!made.ok()) {
     entries_.erase(backup.name());
+    return made;
   }
-  return made;
+  absl::Status listed = StatusOfStep([&] {
+    entries_.at(backup.name()).backup = backup;
+    return absl::OkStatus();
+  });
+  if (listed.ok()) return listed;
+  entries_.erase(backup.name());
+  // If this fails, too, the backup is in the list after the next start.
+  RunRound("the removal of a backup", [&] { directory_.Remove(backup.name()).IgnoreError(); });
+  return listed;
 }
 
 absl::StatusOr<admin_wire::Backup> Backups::NewBackup(
@@ -306,10 +315,11 @@ absl::StatusOr<admin_wire::Backup> Backups::NewBackup(
 }
 
 absl::Status Backups::Make(const std::stop_token& stop, admin_wire::Backup* backup) {
-  const absl::StatusOr<std::string> stored_table = StoredTableName(backup->source_table());
-  const absl::Status made =
-      stored_table.ok() ? directory_.Make(database_, *stored_table, clock_.get(), stop, backup)
-                        : stored_table.status();
+  const absl::Status made = StatusOfStep([&]() -> absl::Status {
+    STELED_ASSIGN_OR_RETURN(const std::string stored_table,
+                            StoredTableName(backup->source_table()));
+    return directory_.Make(database_, stored_table, clock_.get(), stop, backup);
+  });
   const absl::Status status = Settle(made, *backup);
   return absl::IsNotFound(status) ? TableNotFound(backup->source_table()) : status;
 }
@@ -325,17 +335,18 @@ absl::StatusOr<admin_wire::Backup> Backups::MakeNow(const admin_wire::CreateBack
 absl::StatusOr<google::longrunning::Operation> Backups::Create(
     const admin_wire::CreateBackupRequest& request) {
   STELED_ASSIGN_OR_RETURN(const admin_wire::Backup backup, NewBackup(request));
-  STELED_RETURN_IF_ERROR(Reserve(backup));
   admin_wire::CreateBackupMetadata metadata;
   metadata.set_name(backup.name());
   metadata.set_source_table(backup.source_table());
   *metadata.mutable_start_time() = backup.start_time();
-  const auto work = [this, made = backup, metadata](const std::stop_token& stop) mutable {
+  Operations::Work work = [this, made = backup, metadata](const std::stop_token& stop) mutable {
     const absl::Status status = Make(stop, &made);
     *metadata.mutable_end_time() = ToWireTime(clock_->Now().micros());
     return OutcomeOf(status, metadata, made);
   };
-  auto operation = operations_.Start(backup.name(), metadata, work);
+  STELED_RETURN_IF_ERROR(Reserve(backup));
+  // Start returns a lack of memory as an error, so the name does not stay reserved.
+  auto operation = operations_.Start(backup.name(), metadata, std::move(work));
   if (!operation.ok()) Settle(operation.status(), backup).IgnoreError();
   return operation;
 }
@@ -362,22 +373,23 @@ absl::StatusOr<google::longrunning::Operation> Backups::Copy(
   *backup.mutable_expire_time() = request.expire_time();
   *backup.mutable_start_time() = ToWireTime(clock_->Now().micros());
   backup.set_state(admin_wire::Backup::CREATING);
-  STELED_RETURN_IF_ERROR(Reserve(backup));
   admin_wire::CopyBackupMetadata metadata;
   metadata.set_name(backup.name());
   *metadata.mutable_source_backup_info() = InfoOf(source->backup());
   *metadata.mutable_progress()->mutable_start_time() = backup.start_time();
-  const auto work = [this, source, backup, metadata](const std::stop_token& stop) mutable {
-    absl::StatusOr<BackupDirectory::Opened> opened = directory_.Open(source->backup().name());
-    const absl::Status made = opened.ok() ? directory_.Make(opened->database, opened->table.name(),
-                                                            clock_.get(), stop, &backup)
-                                          : opened.status();
+  Operations::Work work = [this, source, backup, metadata](const std::stop_token& stop) mutable {
+    const absl::Status made = StatusOfStep([&]() -> absl::Status {
+      STELED_ASSIGN_OR_RETURN(const BackupDirectory::Opened opened,
+                              directory_.Open(source->backup().name()));
+      return directory_.Make(opened.database, opened.table.name(), clock_.get(), stop, &backup);
+    });
     const absl::Status status = Settle(made, backup);
     metadata.mutable_progress()->set_progress_percent(100);
     *metadata.mutable_progress()->mutable_end_time() = ToWireTime(clock_->Now().micros());
     return OutcomeOf(status, metadata, backup);
   };
-  auto operation = operations_.Start(backup.name(), metadata, work);
+  STELED_RETURN_IF_ERROR(Reserve(backup));
+  auto operation = operations_.Start(backup.name(), metadata, std::move(work));
   if (!operation.ok()) Settle(operation.status(), backup).IgnoreError();
   return operation;
 }
@@ -421,8 +433,10 @@ absl::Status Backups::RestoreInto(const Reading& source, const std::string& stor
   STELED_ASSIGN_OR_RETURN(const Schema stored_schema, opened.table.schema());
   STELED_ASSIGN_OR_RETURN(Table table,
                           tables_.CreateHidden(stored_name, RestoredSchema(stored_schema)));
-  absl::Status status = CopyTable(opened.table, &table, stop);
-  if (status.ok()) status = tables_.Reveal(stored_name);
+  absl::Status status = StatusOfStep([&] {
+    absl::Status copied = CopyTable(opened.table, &table, stop);
+    return copied.ok() ? tables_.Reveal(stored_name) : copied;
+  });
   // If this fails, too, the next start deletes it.
   if (!status.ok()) tables_.DeleteHidden(stored_name).IgnoreError();
   return status;

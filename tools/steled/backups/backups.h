@@ -97,7 +97,8 @@ class Backups {
 
   // Adds the name to the list, with state CREATING.
   absl::Status Reserve(const google::bigtable::admin::v2::Backup& backup);
-  // Makes a reserved backup READY if `made` is OK; otherwise removes it from the list.
+  // Makes a reserved backup READY if `made` is OK; otherwise, and without memory for this, removes
+  // it from the list. Returns `made`, or that error.
   absl::Status Settle(const absl::Status& made, const google::bigtable::admin::v2::Backup& backup);
   absl::Status RestoreInto(const Reading& source, const std::string& stored_name,
                            const std::stop_token& stop);

@@ -13,6 +13,7 @@
 #include "steled/base/errors.h"
 #include "steled/rpc/message_writer.h"
 #include "steled/rpc/method_table.h"
+#include "steled/rpc/no_exceptions.h"
 #include "steled/transport/calls/overload.h"
 
 namespace stele::server {
@@ -175,7 +176,7 @@ absl::Status HealthService::StartPolling() {
 
 void HealthService::Poll(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    UpdateWriteRefusal();
+    RunRound("the look for refused writes", [this] { UpdateWriteRefusal(); });
     std::unique_lock lock(mutex_);
     never_.wait_for(lock, stop, kRefusalLook, [] { return false; });
   }

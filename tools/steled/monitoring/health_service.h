@@ -9,7 +9,8 @@
 // the write refusal.
 //
 // Errors:    NotFound for a service that the server does not have. RESOURCE_EXHAUSTED for a Watch
-//            above the limit, or if the system refuses the thread.
+//            above the limit, or if the system refuses the thread. A WriteRefusal that throws is
+//            called again with the next poll.
 // Threads:   thread-safe. From the first Watch of kDataService to Stop a thread polls WriteRefusal.
 //            Watches must have ended before the object is destroyed.
 // Source:    gRPC's health checking protocol.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "steled/base/errors.h"
+#include "steled/rpc/no_exceptions.h"
 
 namespace stele::server {
 namespace {
@@ -81,7 +82,7 @@ size_t HttpPages::ConnectionCount() {
   return connections_.size();
 }
 
-// One thread also wakes without an event, to look for late connections.
+// One thread also wakes without an event, to look for late connections. Nothing here throws.
 void HttpPages::Run(bool looks) {
   const int wait_millis = looks ? static_cast<int>(kLookEvery.count()) : -1;
   while (true) {
@@ -105,7 +106,14 @@ bool HttpPages::AcceptSome() {
     const int descriptor = listening_.Accept(limits_.times.response);
     if (descriptor < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
     const uint64_t id = next_id_++;
-    connections_.emplace(id, std::make_unique<Connection>(descriptor, limits_.times));
+    bool is_owned = false;  // by the connection, which closes it
+    const bool is_kept = RunRound("accepting a client of the pages", [&] {
+      auto connection = std::make_unique<Connection>(descriptor, limits_.times);
+      is_owned = true;
+      connections_.emplace(id, std::move(connection));
+    });
+    if (!is_owned) close(descriptor);
+    if (!is_kept) return true;
     CloseExcess(id);
     if (!Watch(epoll_, EPOLL_CTL_ADD, descriptor, EventsOf(HttpExchange::Next::kAwaitBytes), id))
       connections_.erase(id);
@@ -122,8 +130,11 @@ void HttpPages::Serve(uint64_t id) {
     connection = found->second.get();
     connection->is_served = true;
   }
-  const HttpExchange::Next next = connection->exchange.Continue(
-      [this](std::string_view method, std::string_view path) { return Respond(method, path); });
+  HttpExchange::Next next = HttpExchange::Next::kClose;  // if the response finds no memory
+  RunRound("a page", [&] {
+    next = connection->exchange.Continue(
+        [this](std::string_view method, std::string_view path) { return Respond(method, path); });
+  });
   const std::lock_guard lock(mutex_);
   connection->is_served = false;
   if (next == HttpExchange::Next::kClose ||

@@ -9,7 +9,8 @@
 // Bounds:    `connections_max` connections, and `unsent_bytes_max` of responses that clients do not
 //            read; above these the oldest are closed.
 //
-// Errors:    those of ListeningSocket.
+// Errors:    those of ListeningSocket. A connection that finds no memory, or whose page throws, is
+//            closed.
 // Threads:   kThreads threads call the pages' functions, which must be thread-safe.
 #pragma once
 

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "steled/base/errors.h"
 #include "steled/rpc/method_table.h"
 #include "steled/rpc/status.h"
+#include "steled/transport/calls/exceptions.h"
 #include "steled/transport/calls/overload.h"
 
 namespace stele::server {
@@ -51,6 +52,25 @@ std::chrono::nanoseconds ToNanoseconds(const google::protobuf::Duration& duratio
       std::chrono::seconds(std::clamp<int64_t>(duration.seconds(), 0, at_most.count()));
   return std::min<std::chrono::nanoseconds>(
       whole + std::chrono::nanoseconds(std::max(duration.nanos(), 0)), at_most);
+}
+
+// Returns `operation` as it ends with `error`.
+google::longrunning::Operation EndedWith(google::longrunning::Operation operation,
+                                         const absl::Status& error) {
+  operation.mutable_error()->set_code(error.raw_code());
+  operation.mutable_error()->set_message(ReadableText(error));
+  operation.set_done(true);
+  return operation;
+}
+
+// Returns `operation` as it ends with `outcome`. It keeps its metadata if the outcome has none.
+google::longrunning::Operation Ended(google::longrunning::Operation operation,
+                                     const Operations::Outcome& outcome) {
+  if (!outcome.metadata.type_url().empty()) *operation.mutable_metadata() = outcome.metadata;
+  if (!outcome.status.ok()) return EndedWith(std::move(operation), outcome.status);
+  *operation.mutable_response() = outcome.response;  // replaces the error
+  operation.set_done(true);
+  return operation;
 }
 
 absl::Status OperationNotFound(const std::string& name) {
@@ -126,7 +146,7 @@ google::longrunning::Operation Operations::AddDone(const std::string& resource,
   google::longrunning::Operation operation = NewOperation(resource, metadata);
   operation.mutable_response()->PackFrom(response);
   operation.set_done(true);
-  entries_[number_].operation = operation;
+  entries_.emplace(number_, Entry{.operation = operation});
   ForgetOldLocked();
   return operation;
 }
@@ -148,44 +168,51 @@ absl::StatusOr<google::longrunning::Operation> Operations::Start(
         absl::StatusCode::kResourceExhausted,
         fmt::format("{} operations are running; try again when one is done", running_));
   }
-  google::longrunning::Operation operation = NewOperation(resource, metadata);
-  const uint64_t number = number_;
-  // The objects held by the work are destroyed before it counts as done.
-  auto run = [this, number, work = std::move(work)](const std::stop_token& stop) mutable {
-    const Outcome outcome = work(stop);
-    work = nullptr;
-    Finish(number, outcome);
-  };
-  std::jthread thread;
+  google::longrunning::Operation operation;
   try {
-    thread = std::jthread(std::move(run));
-  } catch (const std::system_error& error) {
+    operation = NewOperation(resource, metadata);
+    AddRunningLocked(operation, std::move(work));
+  } catch (const std::exception& error) {
+    entries_.erase(number_);
     return Overloaded(absl::StatusCode::kResourceExhausted,
                       fmt::format("No thread to run it on ({}); try again later", error.what()));
   }
-  ++running_;
-  entries_[number] = {operation, std::move(thread)};
+  const uint64_t number = number_;
   ForgetOldLocked();
   // The entry may be gone: newer operations replace operations that are done.
+  auto entry = entries_.end();
   changed_.wait_for(lock, kAnswerAfter, [&] {
-    const auto entry = entries_.find(number);
-    if (entry != entries_.end()) operation = entry->second.operation;
-    return operation.done() || entry == entries_.end();
+    entry = entries_.find(number);
+    return entry == entries_.end() || entry->second.operation.done();
   });
+  if (entry == entries_.end()) return operation;
+  // Without memory for the present state, the client gets the first one. The work runs in any case.
+  Completes([&] { operation = google::longrunning::Operation(entry->second.operation); });
   return operation;
 }
 
-void Operations::Finish(uint64_t number, const Outcome& outcome) {
+void Operations::AddRunningLocked(const google::longrunning::Operation& operation, Work work) {
+  // The end without memory is made in advance.
+  auto run = [this, number = number_, work = std::move(work),
+              ended = EndedWith(operation, NoMemory())](const std::stop_token& stop) mutable {
+    Outcome outcome;
+    try {
+      outcome = work(stop);
+    } catch (...) {
+      outcome.status = StatusOfException();
+    }
+    work = nullptr;  // destroys the objects that it holds before it counts as done
+    Completes([&] { ended = Ended(ended, outcome); });
+    Finish(number, &ended);
+  };
+  Entry& entry = entries_.emplace(number_, Entry{.operation = operation}).first->second;
+  entry.thread = std::jthread(std::move(run));
+  ++running_;
+}
+
+void Operations::Finish(uint64_t number, google::longrunning::Operation* ended) {
   const std::lock_guard lock(mutex_);
-  google::longrunning::Operation& operation = entries_.at(number).operation;
-  *operation.mutable_metadata() = outcome.metadata;
-  if (outcome.status.ok()) {
-    *operation.mutable_response() = outcome.response;
-  } else {
-    operation.mutable_error()->set_code(outcome.status.raw_code());
-    operation.mutable_error()->set_message(ReadableText(outcome.status));
-  }
-  operation.set_done(true);
+  entries_.at(number).operation.Swap(ended);
   --running_;
   NotifyLocked(number);
 }

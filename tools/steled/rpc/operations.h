@@ -6,7 +6,8 @@
 // are remembered, in memory. A name is never reused, also after a restart.
 //
 // Errors:    NOT_FOUND for a name that was never assigned, or too long ago; RESOURCE_EXHAUSTED if
-//            kRunningMax are running, or if the system refuses a thread.
+//            kRunningMax are running, or if the system refuses a thread or memory. Work that
+//            throws ends with the error of its exception (StatusOfException).
 // Threads:   thread-safe. Work may use objects that outlive Stop(), or the Operations. Calls of
 //            WaitOperation must have ended before the object is destroyed.
 // Source:    google.longrunning.Operations.
@@ -101,7 +102,11 @@ class Operations {
                                               const google::protobuf::Message& metadata);
   Entry* FindLocked(const std::string& name);
   void ForgetOldLocked();
-  void Finish(uint64_t number, const Outcome& outcome);
+  // Adds the operation that NewOperation created, and runs the work on a thread. If it throws,
+  // the entry may exist and the work does not run.
+  void AddRunningLocked(const google::longrunning::Operation& operation, Work work);
+  // Stores the operation as it has ended. Needs no memory.
+  void Finish(uint64_t number, google::longrunning::Operation* ended);
   // Tells threads and paused calls that an operation is done or deleted.
   void NotifyLocked(uint64_t number);
   void EndWaitsLocked();

@@ -10,15 +10,12 @@ namespace stele::server {
 namespace {
 
 absl::Status TranslateException() {
-  constexpr char kNoMemory[] =
-      "The server has no memory for the call; send less at once, try again later, or give the "
-      "server more memory";
   try {
     std::rethrow_exception(std::current_exception());
   } catch (const std::bad_alloc&) {
-    return MakeStatus(absl::StatusCode::kResourceExhausted, kNoMemory);
+    return NoMemory();
   } catch (const std::length_error&) {
-    return MakeStatus(absl::StatusCode::kResourceExhausted, kNoMemory);
+    return NoMemory();
   } catch (const std::exception& error) {
     return MakeStatus(absl::StatusCode::kInternal, error.what());
   } catch (...) {
@@ -27,6 +24,12 @@ absl::Status TranslateException() {
 }
 
 }  // namespace
+
+absl::Status NoMemory() {
+  return MakeStatus(absl::StatusCode::kResourceExhausted,
+                    "The server has no memory for this; send less at once, try again later, or "
+                    "give the server more memory");
+}
 
 absl::Status StatusOfException() noexcept {
   try {

@@ -10,6 +10,9 @@
 
 namespace stele::server {
 
+// Returns the error for a lack of memory, ResourceExhausted.
+absl::Status NoMemory();
+
 // Returns the error of the exception that is being handled: ResourceExhausted for a lack of memory,
 // otherwise Internal. Without memory for the text the error has none.
 absl::Status StatusOfException() noexcept;
