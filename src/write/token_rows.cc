@@ -96,6 +96,7 @@ absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
       SipHash128(options.idempotency_token, reads.view()->version->token_key);
   RowWatches::Watch watch = watches->Begin(kTokenTableId, row_key);
   const ReadPoint point = reads.TakeCommitPoint();
+  used.read_micros = point.now;
   used.unchanged = RowCondition{.watch = std::move(watch), .sequence = point.sequence};
   const ReadOptions read{.stop = options.stop, .deadline = options.deadline};
   const Filter filter =

@@ -34,7 +34,8 @@ namespace stele::internal {
 struct TokenState {
   std::vector<TokenUse> uses;
   std::vector<EntryRange> entries;    // of all uses, ascending
-  int64_t oldest_micros = INT64_MAX;  // the time of the oldest use
+  int64_t oldest_micros = INT64_MAX;  // the commit time of the oldest use
+  int64_t read_micros = 0;            // the commit time at which the row was read
   // The condition that the token's row has not changed since it was read. Nullopt: the write has no
   // token.
   std::optional<RowCondition> unchanged;

@@ -21,9 +21,9 @@ constexpr size_t kSharedBatchRows = 4096;
 // not known to be applied.
 class CallToken {
  public:
-  // All must outlive it.
-  CallToken(const WriteSteps* steps, const WriteOptions* options, DatabaseClock* clock)
-      : steps_(*steps), options_(*options), clock_(*clock), begin_micros_(clock->Now()) {}
+  // Both must outlive it.
+  CallToken(const WriteSteps* steps, const WriteOptions* options)
+      : steps_(*steps), options_(*options) {}
 
   // Call before each attempt to commit.
   absl::Status Find() {
@@ -31,8 +31,14 @@ class CallToken {
     const uint64_t first_entry = is_found_ ? FirstUnknown() : 0;
     is_found_ = false;
     STELE_ASSIGN_OR_RETURN(TokenState found, steps_.FindToken(options_, first_entry));
+    // If a known use may soon be forgotten, another call may apply an entry of it again.
+    const bool is_recent = found.read_micros - oldest_micros_ < kTokenMemoryMicros / 2;
+    if (first_entry > 0 && !is_recent) {
+      STELE_ASSIGN_OR_RETURN(found, steps_.FindToken(options_));
+    }
     for (const EntryRange& range : found.entries) AddEntries(range, &applied_);
-    oldest_micros_ = std::min(oldest_micros_, found.oldest_micros);
+    // Own commits are later than this read.
+    oldest_micros_ = std::min({oldest_micros_, found.oldest_micros, found.read_micros});
     covers_any_ |= !found.entries.empty();
     unchanged_ = std::move(found.unchanged);
     is_found_ = true;
@@ -53,7 +59,6 @@ class CallToken {
     if (!unchanged_.has_value()) return;
     unchanged_->sequence = sequence;
     for (const EntryRange& range : entries) AddEntries(range, &applied_);
-    oldest_micros_ = std::min(oldest_micros_, begin_micros_);
   }
 
  private:
@@ -61,22 +66,18 @@ class CallToken {
     return unchanged_.has_value() && unchanged_->watch.WrittenAfter(unchanged_->sequence);
   }
 
-  // The first entry that is not known to be applied. 0 if a known use may soon be forgotten: then
-  // another call may apply the same entry again.
+  // The first entry that is not known to be applied. An entry that this call refused is one, so
+  // each read starts there: another call may have applied it.
   uint64_t FirstUnknown() const {
-    if (applied_.empty() || applied_.front().begin > 0) return 0;
-    const bool is_recent = clock_.Now() - oldest_micros_ < kTokenMemoryMicros / 2;
-    return is_recent ? applied_.front().end : 0;
+    return applied_.empty() || applied_.front().begin > 0 ? 0 : applied_.front().end;
   }
 
   const WriteSteps& steps_;
   const WriteOptions& options_;
-  DatabaseClock& clock_;
-  const int64_t begin_micros_;
   bool is_found_ = false;
   bool covers_any_ = false;                // a read found an applied entry
   std::vector<EntryRange> applied_;        // by any call, ascending, with gaps between them
-  int64_t oldest_micros_ = INT64_MAX;      // the time of the oldest known use
+  int64_t oldest_micros_ = INT64_MAX;      // no known use is older; a commit time
   std::optional<RowCondition> unchanged_;  // TokenState::unchanged
 };
 
@@ -152,7 +153,7 @@ class BulkWriter {
         mutations_(mutations),
         options_(options),
         now_(parts.clock->Now()),
-        token_(parts.steps, &options, parts.clock) {}
+        token_(parts.steps, &options) {}
 
   std::vector<FailedMutation> Run() {
     for (size_t next = 0; next < mutations_.size();) {
@@ -285,7 +286,7 @@ class BulkWriter {
 
 absl::Status WritePath::ApplyTogether(std::span<const WriteEntry> entries,
                                       const WriteOptions& options) const {
-  CallToken token(parts_.steps, &options, parts_.clock);
+  CallToken token(parts_.steps, &options);
   return ApplyAt(parts_, entries, parts_.clock->Now(), options, 0, &token);
 }
 
