@@ -111,6 +111,12 @@ function(stele_layer name)
   # The objects are position-independent, because the shared library uses them too. Without this
   # option gcc then assumes that every function may be replaced at load time, and inlines none.
   target_compile_options(${library}_objects PRIVATE -fno-exceptions -fno-semantic-interposition)
+  # An exception of a callback or of an allocation that passed through these functions would run no
+  # destructor: locks would stay locked. Without tables to unwind, it ends the process where it is
+  # thrown. The reports of sanitizers need the tables.
+  if(NOT stele_sanitize)
+    target_compile_options(${library}_objects PRIVATE -fno-asynchronous-unwind-tables -fno-unwind-tables)
+  endif()
   target_link_libraries(${library}_objects PUBLIC stele_private_flags)
   stele_precompile(${library}_objects stele_base_objects ${STELE_PRECOMPILED_HEADERS})
   if(NOT "APART" IN_LIST ARGN)

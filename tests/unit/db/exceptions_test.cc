@@ -1,0 +1,46 @@
+// Tests that an exception does not pass through the engine, whose locks it would leave locked.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <new>
+
+#include "stele/stele.h"
+#include "support/base_sanitized.h"
+
+namespace stele::internal {
+namespace {
+
+class ThrowingClock final : public TimestampClock {
+ public:
+  Timestamp Now() override {
+    if (throws_) throw std::bad_alloc();
+    return Timestamp::FromMicros(1);
+  }
+  bool is_authoritative() const override { return true; }
+  void Throw() { throws_ = true; }
+
+ private:
+  bool throws_ = false;
+};
+
+// Returns if the exception came through.
+void WriteWithAnException() {
+  const auto clock = std::make_shared<ThrowingClock>();
+  auto database = Database::Open("mem:", {.background_threads = 0, .clock = clock});
+  ASSERT_TRUE(database.ok()) << database.status();
+  auto table = database->CreateTable("t", Schema().AddFamily("f"));
+  ASSERT_TRUE(table.ok()) << table.status();
+  clock->Throw();
+  try {
+    table->Apply(RowMutation("r").SetCell("f", "q", "v")).IgnoreError();
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+TEST(ExceptionsTest, AnExceptionInACallEndsTheProcess) {
+  if (kSanitized) GTEST_SKIP() << "the reports of sanitizers need tables to unwind";
+  EXPECT_DEATH(WriteWithAnException(), "bad_alloc");
+}
+
+}  // namespace
+}  // namespace stele::internal
