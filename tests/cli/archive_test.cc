@@ -300,6 +300,19 @@ TEST_F(ArchiveTest, TheStateFileIsNextToTheArchive) {
   EXPECT_EQ(CellsOf(archive()).All(), before.older);
 }
 
+TEST_F(ArchiveTest, ADirectoryThatCannotBeWrittenNeedsAnotherStateFile) {
+  Fill();
+  const Cells before = CellsOf(database());
+  const std::string directory = Path("kept");
+  std::filesystem::create_directory(directory);
+  std::filesystem::permissions(
+      directory, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  if (std::ofstream(directory + "/file").is_open()) GTEST_SKIP() << "this user may write anywhere";
+  ExpectError({"archive", "t", "--before", kBefore, "--to", directory + "/archive"}, 1,
+              "Permission denied; name a file elsewhere with --resume");
+  EXPECT_EQ(CellsOf(database()).All(), before.All());
+}
+
 TEST_F(ArchiveTest, OtherFilesAreNotReplacedByAState) {
   Fill();
   const Cells before = CellsOf(database());

@@ -84,6 +84,13 @@ absl::Status CheckJob(const std::string& path, const Json& json, const ArchiveJo
       path, differences);
 }
 
+// Adds what to do if the directory of the state file cannot be written.
+absl::Status LockError(const absl::Status& status) {
+  if (status.code() != absl::StatusCode::kPermissionDenied) return status;
+  return internal::MakeStatus(status.code(), fmt::format("{}; name a file elsewhere with --resume",
+                                                         internal::ToStd(status.message())));
+}
+
 }  // namespace
 
 std::string DefaultArchiveState(const ArchiveJob& job) {
@@ -116,7 +123,7 @@ absl::Status ArchiveState::Check() {
 
 absl::Status ArchiveState::Begin() {
   auto run = CopyLock::Take(path_, "archive run");
-  if (!run.ok()) return Within("locking the state file", run.status());
+  if (!run.ok()) return Within("locking the state file", LockError(run.status()));
   run_ = *std::move(run);
   STELE_RETURN_IF_ERROR(Check());
   return has_file_ ? absl::OkStatus() : Write();
