@@ -331,6 +331,23 @@ TEST_F(ArchiveTest, OtherFilesAreNotReplacedByAState) {
   EXPECT_FALSE(std::filesystem::exists(archive()));
 }
 
+TEST_F(ArchiveTest, ARecordingIsNotReplacedByAState) {
+  Fill();
+  const Cells before = CellsOf(database());
+  for (const char* const name : {"state", "state.stele.lock", "state.stele.new"}) {
+    std::vector<std::string> words = {"--trace", Path(name)};
+    for (const std::string& word : WithState()) words.push_back(word);
+    ExpectError(words, 2, "is the file of two outputs");
+    EXPECT_FALSE(std::filesystem::exists(Path(name))) << name;
+    WriteFile(name, "notes");
+    ExpectError(words, 2, "is the file of two outputs");
+    EXPECT_EQ(FileText(Path(name)), "notes") << name;
+    std::filesystem::remove(Path(name));
+  }
+  EXPECT_EQ(CellsOf(database()).All(), before.All());
+  EXPECT_FALSE(std::filesystem::exists(archive()));
+}
+
 TEST_F(ArchiveTest, FilesNextToTheStateFileAreKept) {
   Fill();
   const Cells before = CellsOf(database());

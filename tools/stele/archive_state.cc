@@ -6,6 +6,7 @@
 #include "base/checksum.h"
 #include "base/status.h"
 #include "io/file_system.h"
+#include "io/output_file.h"
 #include "keys/printable.h"
 #include "location.h"
 #include "row_text.h"
@@ -98,6 +99,10 @@ std::string DefaultArchiveState(const ArchiveJob& job) {
   for (const JobField& field : FieldsOf(job)) fields[field.member] = field.value;
   return fmt::format("{}.archive-{:016x}", NormalLocation(job.archive),
                      internal::Checksum64(fields.dump()));
+}
+
+std::vector<std::string> ArchiveStateFiles(const std::string& path) {
+  return {path, CopyLock::PathOf(path), internal::NewFileOf(path)};
 }
 
 absl::Status ArchiveState::Check() {
