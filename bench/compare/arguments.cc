@@ -111,8 +111,10 @@ std::string Usage() {
   for (const Workload& workload : Workloads())
     usage += fmt::format("  {:<25} {}\n", workload.name, workload.timed);
   usage +=
-      "\nNames of stele bench mean the same here, with --fields 5; latest also with --versions "
-      "100.\nOther workloads had three of the names before; they are scan_all, bulk_load and "
+      "\nNames of stele bench mean the same here, with --fields 5. But ycsb-a to ycsb-f have only "
+      "the same\nshares and distributions, on another table; latest has 100 versions, two families "
+      "and no GC rule.\nOther workloads had three of the names before; they are scan_all, "
+      "bulk_load and "
       "increment_zipfian.\n";
   usage += "\nengines of this build:\n ";
   for (const Contender& contender : Contenders()) usage += fmt::format(" {}", contender.name);

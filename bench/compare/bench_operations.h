@@ -123,7 +123,7 @@ class BenchRunner {
       case Kind::kBulk:
         return WriteMany(operation);
       case Kind::kDelete:
-        return engine_.DeleteRow(row_key, BenchColumns());
+        return engine_.DeleteRow(row_key, BenchColumnsAndCounter());
       case Kind::kIncrement:
         return engine_.Increment(row_key);
       default:
@@ -212,10 +212,11 @@ class BenchRunner {
                                std::to_string(rows_min));
   }
 
-  // Reads the table after the writes. Engines stamp counters with the time.
+  // Reads the table after the writes. Engines stamp counters with the time, and some counters are
+  // left after deletes.
   absl::Status TakeTable(Kind kind, uint64_t count, Figure* figure) {
-    Tally table(kind == Kind::kIncrement ? Tally::Timestamps::kIgnored
-                                         : Tally::Timestamps::kHashed);
+    const bool has_counters = kind == Kind::kIncrement || kind == Kind::kDelete;
+    Tally table(has_counters ? Tally::Timestamps::kIgnored : Tally::Timestamps::kHashed);
     const absl::Status status = reader_.Run({.latest_only = true}, &table);
     if (!status.ok()) return status;
     TakeHash(&table, figure);

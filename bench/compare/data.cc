@@ -23,6 +23,13 @@ constexpr std::array<ColumnName, 5> kColumns = {
     {{"0", "st"}, {"1", "addr"}, {"1", "mail"}, {"1", "name"}, {"1", "note"}}};
 constexpr std::array<ColumnName, 5> kBenchColumns = {
     {{"0", "field0"}, {"0", "field1"}, {"0", "field2"}, {"0", "field3"}, {"0", "field4"}}};
+constexpr std::array<ColumnName, 6> kBenchColumnsAndCounter = {
+    {kBenchColumns[0],
+     kBenchColumns[1],
+     kBenchColumns[2],
+     kBenchColumns[3],
+     kBenchColumns[4],
+     {kCounterFamily, kCounterQualifier}}};
 constexpr std::array<std::string_view, 24> kWideQualifiers = {
     "c01", "c02", "c03", "c04", "c05", "c06", "c07", "c08", "c09", "c10", "c11", "c12",
     "c13", "c14", "c15", "c16", "c17", "c18", "c19", "c20", "c21", "c22", "c23", "c24"};
@@ -124,6 +131,8 @@ std::string MissingKeyAfter(uint64_t row_index) {
 std::string BenchKeyOf(uint64_t row_index) { return KeyOfNumber("user", row_index); }
 
 std::span<const ColumnName> BenchColumns() { return kBenchColumns; }
+
+std::span<const ColumnName> BenchColumnsAndCounter() { return kBenchColumnsAndCounter; }
 
 uint64_t RowCountOf(DataSet data_set, uint64_t rows) {
   switch (data_set) {

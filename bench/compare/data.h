@@ -76,6 +76,8 @@ struct ColumnName {
   std::string_view qualifier;
 };
 std::span<const ColumnName> BenchColumns();
+// The same, and the column of the counters that workloads add to rows.
+std::span<const ColumnName> BenchColumnsAndCounter();
 constexpr std::string_view kMatchingValue = "#";
 
 class Pool {

@@ -81,9 +81,11 @@ absl::Status CheckOutputsAreNotInputs(const std::vector<std::string>& outputs,
   return absl::OkStatus();
 }
 
+std::string NewFileOf(const std::string& path) { return path + kNewFileSuffix; }
+
 absl::Status ReplaceFileDurably(FileSystem* file_system, const std::string& path,
                                 std::string_view text) {
-  const std::string new_path = path + kNewFileSuffix;
+  const std::string new_path = NewFileOf(path);
   // A killed process may have left this file.
   const absl::Status removed = file_system->Remove(new_path);
   if (!removed.ok() && !absl::IsNotFound(removed)) return removed;

@@ -19,6 +19,9 @@ namespace stele::internal {
 absl::Status CheckOutputsAreNotInputs(const std::vector<std::string>& outputs,
                                       const std::vector<std::string>& inputs);
 
+// Returns the file that ReplaceFileDurably writes before it replaces `path`.
+std::string NewFileOf(const std::string& path);
+
 // Writes `text` to `path`. After a crash the file has its old contents or all of `text`, and after
 // this function returned OK it has `text`. Uses the file `path`.stele.new: replaces it if a killed
 // process left it, and removes it on failure.

@@ -300,6 +300,19 @@ TEST_F(ArchiveTest, TheStateFileIsNextToTheArchive) {
   EXPECT_EQ(CellsOf(archive()).All(), before.older);
 }
 
+TEST_F(ArchiveTest, ADirectoryThatCannotBeWrittenNeedsAnotherStateFile) {
+  Fill();
+  const Cells before = CellsOf(database());
+  const std::string directory = Path("kept");
+  std::filesystem::create_directory(directory);
+  std::filesystem::permissions(
+      directory, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  if (std::ofstream(directory + "/file").is_open()) GTEST_SKIP() << "this user may write anywhere";
+  ExpectError({"archive", "t", "--before", kBefore, "--to", directory + "/archive"}, 1,
+              "Permission denied; name a file elsewhere with --resume");
+  EXPECT_EQ(CellsOf(database()).All(), before.All());
+}
+
 TEST_F(ArchiveTest, OtherFilesAreNotReplacedByAState) {
   Fill();
   const Cells before = CellsOf(database());
@@ -314,6 +327,23 @@ TEST_F(ArchiveTest, OtherFilesAreNotReplacedByAState) {
   ExpectError(words, 2, "--resume must name the state file");
   words.back() = database() + "/state";
   ExpectError(words, 1, "inside");
+  EXPECT_EQ(CellsOf(database()).All(), before.All());
+  EXPECT_FALSE(std::filesystem::exists(archive()));
+}
+
+TEST_F(ArchiveTest, ARecordingIsNotReplacedByAState) {
+  Fill();
+  const Cells before = CellsOf(database());
+  for (const char* const name : {"state", "state.stele.lock", "state.stele.new"}) {
+    std::vector<std::string> words = {"--trace", Path(name)};
+    for (const std::string& word : WithState()) words.push_back(word);
+    ExpectError(words, 2, "is the file of two outputs");
+    EXPECT_FALSE(std::filesystem::exists(Path(name))) << name;
+    WriteFile(name, "notes");
+    ExpectError(words, 2, "is the file of two outputs");
+    EXPECT_EQ(FileText(Path(name)), "notes") << name;
+    std::filesystem::remove(Path(name));
+  }
   EXPECT_EQ(CellsOf(database()).All(), before.All());
   EXPECT_FALSE(std::filesystem::exists(archive()));
 }

@@ -78,7 +78,10 @@ absl::Status CheckDirectories(const Session& session, const ArchiveRequest& requ
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({database}, {archive}));
   const std::string& output = session.options().output;
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({output}, {archive}));
-  return internal::CheckOutputsAreNotInputs({request.state_path}, {database, archive, output});
+  std::vector<std::string> outputs = ArchiveStateFiles(request.state_path);
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(outputs, {database, archive, output}));
+  outputs.push_back(session.options().trace);
+  return CheckAreDifferent(outputs);
 }
 
 // The archive keeps all cells, so it has no GC rules.

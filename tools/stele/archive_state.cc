@@ -6,6 +6,7 @@
 #include "base/checksum.h"
 #include "base/status.h"
 #include "io/file_system.h"
+#include "io/output_file.h"
 #include "keys/printable.h"
 #include "location.h"
 #include "row_text.h"
@@ -84,6 +85,13 @@ absl::Status CheckJob(const std::string& path, const Json& json, const ArchiveJo
       path, differences);
 }
 
+// Adds what to do if the directory of the state file cannot be written.
+absl::Status LockError(const absl::Status& status) {
+  if (status.code() != absl::StatusCode::kPermissionDenied) return status;
+  return internal::MakeStatus(status.code(), fmt::format("{}; name a file elsewhere with --resume",
+                                                         internal::ToStd(status.message())));
+}
+
 }  // namespace
 
 std::string DefaultArchiveState(const ArchiveJob& job) {
@@ -91,6 +99,10 @@ std::string DefaultArchiveState(const ArchiveJob& job) {
   for (const JobField& field : FieldsOf(job)) fields[field.member] = field.value;
   return fmt::format("{}.archive-{:016x}", NormalLocation(job.archive),
                      internal::Checksum64(fields.dump()));
+}
+
+std::vector<std::string> ArchiveStateFiles(const std::string& path) {
+  return {path, CopyLock::PathOf(path), internal::NewFileOf(path)};
 }
 
 absl::Status ArchiveState::Check() {
@@ -116,7 +128,7 @@ absl::Status ArchiveState::Check() {
 
 absl::Status ArchiveState::Begin() {
   auto run = CopyLock::Take(path_, "archive run");
-  if (!run.ok()) return Within("locking the state file", run.status());
+  if (!run.ok()) return Within("locking the state file", LockError(run.status()));
   run_ = *std::move(run);
   STELE_RETURN_IF_ERROR(Check());
   return has_file_ ? absl::OkStatus() : Write();

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "copy_lock.h"
@@ -32,6 +33,9 @@ struct ArchiveJob {
 // Returns the default path of the job's state file: next to the archive, with a checksum of the
 // job, so that every job has its own file.
 std::string DefaultArchiveState(const ArchiveJob& job);
+// Returns the files that a run with this state file writes or removes: the file, its lock file, and
+// the new file that replaces it.
+std::vector<std::string> ArchiveStateFiles(const std::string& path);
 
 class ArchiveState {
  public:

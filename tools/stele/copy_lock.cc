@@ -38,9 +38,11 @@ absl::Status NotALockFile(const std::string& path) {
 
 }  // namespace
 
+std::string CopyLock::PathOf(const std::string& mark_path) { return mark_path + kLockSuffix; }
+
 absl::StatusOr<std::unique_ptr<CopyLock>> CopyLock::Take(const std::string& mark_path,
                                                          std::string_view user) {
-  const std::string path = mark_path + kLockSuffix;
+  const std::string path = PathOf(mark_path);
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     const int descriptor =
         open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);

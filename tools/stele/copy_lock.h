@@ -18,6 +18,8 @@ namespace stele::cli {
 
 class CopyLock {
  public:
+  // Returns the path of the lock file.
+  static std::string PathOf(const std::string& mark_path);
   // `user` is what uses the file, for messages.
   static absl::StatusOr<std::unique_ptr<CopyLock>> Take(const std::string& mark_path,
                                                         std::string_view user = "copy");

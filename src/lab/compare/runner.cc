@@ -172,13 +172,15 @@ absl::Status CountColdReads(ComparedDesign& design, const LogicalWorkload& workl
   return absl::OkStatus();
 }
 
-// Rows of scans have the mean size of a row, and writes that of a record.
+// Rows of scans have the mean size of a row, and writes that of a record as it was loaded: readers
+// may see fewer of its cells.
 LoadCounts LoadCountsOf(const CompareReport::DesignFigures& design,
                         const LogicalWorkload& workload) {
   const CompareReport::TableFigures& figures = design.data;
   const double row_bytes = static_cast<double>(figures.logical_bytes()) /
                            static_cast<double>(std::max<uint64_t>(figures.rows, 1));
-  const uint64_t record_bytes = figures.logical_bytes() / std::max<uint64_t>(figures.records, 1);
+  const uint64_t record_bytes =
+      figures.loaded_logical_bytes / std::max<uint64_t>(figures.records, 1);
   LoadCounts counts{.operations = workload.operations.size(), .table_bytes = figures.disk_bytes};
   for (size_t i = 0; i < design.queries.size(); ++i) {
     const CompareReport::QueryFigures& totals = design.queries[i];

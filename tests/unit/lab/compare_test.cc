@@ -327,6 +327,24 @@ TEST_F(CompareDesignsTest, AnEstimateCountsNodes) {
   EXPECT_EQ(wrong.status().code(), absl::StatusCode::kInvalidArgument) << wrong.status();
 }
 
+TEST_F(CompareDesignsTest, AnEstimateOfWritesHasTheSizeOfALoadedRecord) {
+  std::string csv = "user,number,item\n";
+  for (const char byte : {'a', 'b', 'c'}) csv += fmt::format("u1,1,{}\n", std::string(1500, byte));
+  directory_.Write("orders.csv", csv);
+  options_.allows_duplicates = true;
+  options_.estimate = EstimateSettings{.rate = 1000};
+  const CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  for (const CompareReport::DesignFigures& design : report.designs) {
+    ASSERT_EQ(design.data.logical_bytes(), 4u + 5u + 1500u) << "readers see one of three records";
+    ASSERT_TRUE(design.estimate.has_value());
+    ASSERT_GT(design.queries[2].requests, 0u);
+    // 10 operations/s for each of the 100. A record is two rows of 1,000 bytes.
+    EXPECT_DOUBLE_EQ(design.estimate->writes,
+                     10 * 2 * static_cast<double>(design.queries[2].requests));
+  }
+}
+
 TEST_F(CompareDesignsTest, WrongOptionsAreErrors) {
   const auto refused = [&](const std::string& message, const auto& change) {
     CompareOptions options = options_;
