@@ -241,6 +241,11 @@ plant(
     ("the monitor thread sleeps while calls start", "      call_began_.notify_all();\n", ""),
 )
 plant(
+    "transport", ["no_memory_test"], "tools/steled/transport/calls/call_threads.cc",
+    ("a thread that the system refused is not tried again", "    lacks_thread_ = true;\n", ""),
+    ("a start without threads succeeds", "  return count_ > 0;", "  return true;"),
+)
+plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/grpc_protocol.cc",
     ("a percent sign is not encoded", "c <= '~' && c != '%'", "c <= '~'"),
     ("a message may have any length", "if (length_ > message_bytes_max_)", "if (false)"),

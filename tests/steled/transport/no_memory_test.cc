@@ -1,33 +1,43 @@
 // Tests a transport that gets no memory: the call or its connection ends, and the server goes on.
+// Starting a thread needs memory, too.
 //
 // A program of its own, since it replaces `operator new`.
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <new>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "steled/transport/calls/call_threads.h"
 #include "steled/transport/transport_fixture.h"
 
 namespace {
 
 // How many allocations of the server's threads succeed before one fails. Negative: all succeed.
 std::atomic<int64_t> allocations_left = -1;
+std::atomic<bool> is_exhausted = false;    // then all fail, once allocations_left is negative
 thread_local bool is_test_thread = false;  // whose allocations never fail
+
+bool FailsNow() {
+  if (is_test_thread) return false;
+  if (allocations_left.load() < 0) return is_exhausted.load();
+  return allocations_left.fetch_sub(1) == 0;
+}
 
 }  // namespace
 
 // All forms use malloc and free, as the sanitizers require. They are not inlined, because the
 // compiler then reports that memory from `operator new` is passed to `free`.
 [[gnu::noinline]] void* operator new(size_t size, const std::nothrow_t& /*tag*/) noexcept {
-  if (!is_test_thread && allocations_left.load() >= 0 && allocations_left.fetch_sub(1) == 0)
-    return nullptr;
+  if (FailsNow()) return nullptr;
   return std::malloc(size > 0 ? size : 1);
 }
 [[gnu::noinline]] void* operator new(size_t size) {
@@ -182,6 +192,68 @@ TEST_F(NoMemoryTest, EachAllocationOfAStopMayFail) {
     if (!has_failed) break;
   }
   EXPECT_GT(stopped_.load(), 0);
+}
+
+TEST(CallThreadsWithoutMemory, ARefusedThreadIsStartedLater) {
+  is_test_thread = true;
+  std::latch may_begin(1);
+  std::latch have_begun(2);
+  std::latch may_end(1);
+  std::atomic<int> turns = 0;
+  std::atomic<bool> stops = false;
+  std::unique_ptr<CallThreads> threads;
+  const auto turn = [&] {
+    if (turns.fetch_add(1) < 2) {  // both threads run a long call
+      may_begin.wait();
+      threads->BeginCall(/*is_short=*/false);
+      have_begun.count_down();
+      may_end.wait();
+      threads->EndCall();
+      return CallThreads::Turn::kDidWork;
+    }
+    threads->StartsWaiting();
+    threads->StopsWaiting();
+    turns.notify_all();
+    return stops ? CallThreads::Turn::kStop : CallThreads::Turn::kHadNothing;
+  };
+  threads = std::make_unique<CallThreads>(turn, 8);
+  ASSERT_TRUE(threads->Start());
+  // Long enough for the monitor thread to sleep.
+  const auto begin = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  while (std::chrono::steady_clock::now() < begin) std::this_thread::yield();
+  is_exhausted = true;
+  may_begin.count_down();
+  have_begun.wait();
+  EXPECT_EQ(turns.load(), 2) << "there must be no thread for events";
+  is_exhausted = false;
+  for (int seen = turns.load(); seen < 3; seen = turns.load()) turns.wait(seen);
+  stops = true;
+  may_end.count_down();
+  threads->Wait();
+}
+
+TEST(CallThreadsWithoutMemory, StartFailsWithoutAnyThread) {
+  for (int64_t place = 0;; ++place) {
+    ASSERT_LT(place, kAllocationsMax);
+    std::atomic<int> turns = 0;
+    const auto turn = [&turns] {
+      ++turns;
+      return CallThreads::Turn::kStop;
+    };
+    CallThreads threads(turn, 8);
+    is_test_thread = false;  // this thread starts the others
+    allocations_left = place;
+    is_exhausted = true;
+    const bool is_started = threads.Start();
+    threads.Wait();
+    is_exhausted = false;
+    const bool has_failed = allocations_left.exchange(-1) < 0;
+    is_test_thread = true;
+    EXPECT_EQ(is_started, turns.load() > 0) << place;
+    if (has_failed) continue;
+    EXPECT_TRUE(is_started);
+    break;
+  }
 }
 
 }  // namespace

@@ -277,7 +277,7 @@ TEST(CallThreads, OneIsThereForEventsHoweverManyRunCalls) {
     return stops ? CallThreads::Turn::kStop : CallThreads::Turn::kHadNothing;
   };
   threads = std::make_unique<CallThreads>(turn, 8);
-  threads->Start();
+  ASSERT_TRUE(threads->Start());
   for (int seen = turns.load(); seen < 100; seen = turns.load()) turns.wait(seen);
   stops = true;
   may_end.count_down();
@@ -305,7 +305,7 @@ TEST(CallThreads, ACallThatShouldBeShortKeepsNobodyWaiting) {
     return stops ? CallThreads::Turn::kStop : CallThreads::Turn::kHadNothing;
   };
   threads = std::make_unique<CallThreads>(turn, call_count + 2);
-  threads->Start();
+  ASSERT_TRUE(threads->Start());
   // Long enough for the monitor thread to sleep.
   const auto begin = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
   while (std::chrono::steady_clock::now() < begin) std::this_thread::yield();

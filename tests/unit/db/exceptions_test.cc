@@ -26,7 +26,7 @@ class ThrowingClock final : public TimestampClock {
 // Returns if the exception came through.
 void WriteWithAnException() {
   const auto clock = std::make_shared<ThrowingClock>();
-  auto database = Database::Open("mem:", {.background_threads = 0, .clock = clock});
+  auto database = Database::Open("mem:", {.clock = clock});
   ASSERT_TRUE(database.ok()) << database.status();
   auto table = database->CreateTable("t", Schema().AddFamily("f"));
   ASSERT_TRUE(table.ok()) << table.status();

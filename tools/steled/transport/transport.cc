@@ -114,7 +114,9 @@ class Http2Transport final : public Transport {
     STELED_RETURN_IF_ERROR(poller_.status());
     if (!poller_.Add(listening_.descriptor(), kListening))
       return MakeStatus(absl::StatusCode::kUnavailable, "cannot wait for connections");
-    threads_.Start();
+    if (!threads_.Start())
+      return MakeStatus(absl::StatusCode::kUnavailable,
+                        "no threads for calls: raise the limit of threads, or free memory");
     return absl::OkStatus();
   }
 

@@ -8,7 +8,7 @@
 //            RESOURCE_EXHAUSTED. Paused calls and health checks need no place.
 //
 // Errors:    InvalidArgument for an invalid address and for keys that cannot be read; Unavailable
-//            if the address cannot be used.
+//            if the address cannot be used, or the system refuses threads.
 // Threads:   Start and Stop by one thread.
 // Source:    gRPC over HTTP/2; RFC 9113.
 #pragma once

@@ -4,6 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include "steled/transport/calls/exceptions.h"
+
 namespace stele::server {
 namespace {
 
@@ -30,15 +32,18 @@ CallThreads::CallThreads(std::function<Turn()> turn, int threads_max)
 
 CallThreads::~CallThreads() { Wait(); }
 
-void CallThreads::Start() {
-  {
-    const std::lock_guard lock(mutex_);
-    for (int i = 0; i < kIdleMax; ++i) FillPermit();
-  }
-  // The thread itself needs no memory.
-  std::vector<uint64_t> seen(permits_.size());
-  watch_ = std::jthread(
-      [this, seen = std::move(seen)](const std::stop_token& stop) mutable { Watch(stop, &seen); });
+bool CallThreads::Start() {
+  const auto start_watch = [this] {
+    // The thread itself needs no memory.
+    std::vector<uint64_t> seen(permits_.size());
+    watch_ = std::jthread([this, seen = std::move(seen)](const std::stop_token& stop) mutable {
+      Watch(stop, &seen);
+    });
+  };
+  if (!Completes(start_watch)) return false;
+  const std::lock_guard lock(mutex_);
+  for (int i = 0; i < kIdleMax; ++i) FillPermit();
+  return count_ > 0;
 }
 
 void CallThreads::Wait() {
@@ -95,7 +100,12 @@ void CallThreads::FillPermit() {
   try {
     std::thread([this] { Run(); }).detach();
   } catch (const std::exception&) {
-    --count_;  // the system refuses a thread, or memory for it; the existing ones continue
+    // The system refuses a thread, or memory for it. The existing ones continue, and the monitor
+    // tries again.
+    --count_;
+    lacks_thread_ = true;
+    watch_sleeps_ = false;
+    call_began_.notify_all();
   }
 }
 
@@ -150,6 +160,8 @@ void CallThreads::Watch(const std::stop_token& stop, std::vector<uint64_t>* seen
 }
 
 bool CallThreads::LookAtPermits(std::vector<uint64_t>* seen) {
+  // A thread that waits for events tries it itself when it gets a call.
+  if (std::exchange(lacks_thread_, false) && waiting_.load() == 0) FillPermit();
   bool has_run = false;
   for (size_t i = 0; i < permits_.size(); ++i) {
     uint64_t calls = permits_[i].calls.load();
@@ -161,7 +173,7 @@ bool CallThreads::LookAtPermits(std::vector<uint64_t>* seen) {
     FreePermit(&permits_[i]);
     if (waiting_.load() == 0) FillPermit();
   }
-  return has_run;
+  return has_run || lacks_thread_;
 }
 
 }  // namespace stele::server

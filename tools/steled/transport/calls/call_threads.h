@@ -7,7 +7,8 @@
 // thread passes its permit to another thread. If a call takes longer than estimated, a monitor
 // thread takes the permit away (like Go's sysmon). A thread that has no work for a while ends.
 //
-// Errors:    without memory or the system's permission for a thread, the existing ones continue.
+// Errors:    without memory or the system's permission for a thread, the existing ones continue. If
+//            none of them waits for events, the monitor tries to start one until it succeeds.
 // Threads:   thread-safe; Start and Wait once, by a thread that is none of these.
 #pragma once
 
@@ -40,7 +41,8 @@ class CallThreads {
   CallThreads(const CallThreads&) = delete;
   CallThreads& operator=(const CallThreads&) = delete;
 
-  void Start();
+  // Returns false if the system refuses the monitor or all other threads. Destroy this object then.
+  [[nodiscard]] bool Start();
   // Returns when all have ended; `turn` must return kStop from now on.
   void Wait();
 
@@ -63,8 +65,9 @@ class CallThreads {
 
   // `seen` has a count of calls per permit.
   void Watch(const std::stop_token& stop, std::vector<uint64_t>* seen);
-  // Needs the lock. Takes away permits whose call has run since the previous look. Returns true if
-  // any call ran since then.
+  // Needs the lock. Takes away permits whose call has run since the previous look. Tries again to
+  // start a thread that the system refused. Returns true if any call ran since then, or the system
+  // still refuses the thread.
   bool LookAtPermits(std::vector<uint64_t>* seen);
 
   const std::function<Turn()> turn_;
@@ -72,13 +75,14 @@ class CallThreads {
   std::vector<CallPermit> permits_;
   std::atomic<int> waiting_ = 0;
   std::atomic<size_t> free_count_ = 0;      // size of free_, readable without the lock
-  std::atomic<bool> watch_sleeps_ = false;  // until a call begins
+  std::atomic<bool> watch_sleeps_ = false;  // until a call begins or lacks_thread_
 
   std::mutex mutex_;
-  // Guarded by mutex_, like the next three. It has room for all permits, so no addition throws.
+  // Guarded by mutex_, like the next four. It has room for all permits, so no addition throws.
   std::vector<CallPermit*> free_;
   int count_ = 0;
-  int unpermitted_ = 0;  // threads that wait for a permit
+  int unpermitted_ = 0;        // threads that wait for a permit
+  bool lacks_thread_ = false;  // the system refused the last one that was tried
   bool is_stopping_ = false;
   std::condition_variable permit_freed_;
   std::condition_variable ended_;

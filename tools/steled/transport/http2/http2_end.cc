@@ -121,10 +121,10 @@ void Http2Connection::RefuseIncomplete() {
 
 void Http2Connection::StopCalls() {
   Streams stopped;
+  bool has_all = false;
   {
     const std::lock_guard lock(mutex_);
-    // Without memory the connection is closed, which stops them, too.
-    Attempt([&] { stopped = streams_; });
+    has_all = Completes([&] { stopped = streams_; });
     stopped.merge(stopped_);
     for (const auto& [id, stream] : streams_) {
       stream->is_ending = true;
@@ -133,6 +133,8 @@ void Http2Connection::StopCalls() {
     room_.notify_all();
   }
   RequestStop(stopped);
+  // Without memory for the copy. This stops them all, even if no thread waits for events.
+  if (!has_all) Close();
 }
 
 // Needs no memory, so that it works without any.
