@@ -10,27 +10,24 @@
 namespace stele::internal {
 namespace {
 
+thread_local bool now_throws = false;
+
 class ThrowingClock final : public TimestampClock {
  public:
   Timestamp Now() override {
-    if (throws_) throw std::bad_alloc();
+    if (now_throws) throw std::bad_alloc();
     return Timestamp::FromMicros(1);
   }
   bool is_authoritative() const override { return true; }
-  void Throw() { throws_ = true; }
-
- private:
-  bool throws_ = false;
 };
 
 // Returns if the exception came through.
 void WriteWithAnException() {
-  const auto clock = std::make_shared<ThrowingClock>();
-  auto database = Database::Open("mem:", {.clock = clock});
+  auto database = Database::Open("mem:", {.clock = std::make_shared<ThrowingClock>()});
   ASSERT_TRUE(database.ok()) << database.status();
   auto table = database->CreateTable("t", Schema().AddFamily("f"));
   ASSERT_TRUE(table.ok()) << table.status();
-  clock->Throw();
+  now_throws = true;
   try {
     table->Apply(RowMutation("r").SetCell("f", "q", "v")).IgnoreError();
   } catch (const std::bad_alloc&) {
