@@ -1,7 +1,8 @@
-# stele_layer(NAME [APART]) compiles all .cc files of the directory src/NAME, and of the directories
-# in it, into the object library stele_NAME_objects, where NAME has "_" for "/". A directory without
-# .cc files makes no library.
+# stele_layer(NAME [APART] [EXCEPTIONS]) compiles all .cc files of the directory src/NAME, and of the
+# directories in it, into the object library stele_NAME_objects, where NAME has "_" for "/". A
+# directory without .cc files makes no library.
 # Compile flags are private and do not reach consumers. APART: not part of the library stele.
+# EXCEPTIONS: exceptions of callers and of allocations may pass through it.
 # stele_layers() does so for each directory of docs/layers.txt, except for those that form a library
 # of their own. SteleLibrary.cmake joins the object libraries.
 #
@@ -110,15 +111,18 @@ function(stele_layer name)
   set_target_properties(${library}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   # The objects are position-independent, because the shared library uses them too. Without this
   # option gcc then assumes that every function may be replaced at load time, and inlines none.
-  target_compile_options(${library}_objects PRIVATE -fno-exceptions -fno-semantic-interposition)
-  # An exception of a callback or of an allocation that passed through these functions would run no
-  # destructor: locks would stay locked. Without tables to unwind, it ends the process where it is
-  # thrown. The reports of sanitizers need the tables.
-  if(NOT stele_sanitize)
-    target_compile_options(${library}_objects PRIVATE -fno-asynchronous-unwind-tables -fno-unwind-tables)
-  endif()
+  target_compile_options(${library}_objects PRIVATE -fno-semantic-interposition)
   target_link_libraries(${library}_objects PUBLIC stele_private_flags)
-  stele_precompile(${library}_objects stele_base_objects ${STELE_PRECOMPILED_HEADERS})
+  if(NOT "EXCEPTIONS" IN_LIST ARGN)
+    target_compile_options(${library}_objects PRIVATE -fno-exceptions)
+    # An exception of a callback or of an allocation that passed through these functions would run
+    # no destructor: locks would stay locked. Without tables to unwind, it ends the process where it
+    # is thrown. The reports of sanitizers need the tables.
+    if(NOT stele_sanitize)
+      target_compile_options(${library}_objects PRIVATE -fno-asynchronous-unwind-tables -fno-unwind-tables)
+    endif()
+    stele_precompile(${library}_objects stele_base_objects ${STELE_PRECOMPILED_HEADERS})
+  endif()
   if(NOT "APART" IN_LIST ARGN)
     set(STELE_LAYER_OBJECTS ${STELE_LAYER_OBJECTS} ${library}_objects PARENT_SCOPE)
   endif()

@@ -58,7 +58,8 @@ class Database {
   //                       contents; its parent is missing
   //   Unimplemented       this version does not support the format version of the files, or
   //                       `location` is a URI such as bigtable://...
-  //   PermissionDenied, ResourceExhausted, Unavailable, DataLoss
+  //   ResourceExhausted   the disk is full, or the system refuses a background thread
+  //   PermissionDenied, Unavailable, DataLoss
   //
   // File descriptors: the process keeps a limited number of SSTables open, for all its databases.
   // The limit is half of RLIMIT_NOFILE, at least 4 and at most 4,096. Each reading thread may

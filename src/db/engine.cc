@@ -116,7 +116,9 @@ absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, Engi
   STELE_ASSIGN_OR_RETURN(std::unique_ptr<Storage> storage,
                          OpenStorage(std::move(directory), std::move(options)));
   auto engine = MakeForThisProcess<Engine>(std::move(storage));
-  if (engine->scheduler_ != nullptr) engine->scheduler_->Start();
+  if (engine->scheduler_ != nullptr) {
+    STELE_RETURN_IF_ERROR(engine->scheduler_->Start());
+  }
   return engine;
 }
 

@@ -113,14 +113,20 @@ JobScheduler::JobScheduler(const Parts& parts, const EngineSizes& sizes, int thr
 
 JobScheduler::~JobScheduler() { Stop(); }
 
-void JobScheduler::Start() {
-  if (thread_count_ == 1) threads_.emplace_back([this] { RunThread(Lane::kAll); });
-  if (thread_count_ < 2) return;
+absl::Status JobScheduler::Start() {
   const int urgent_count = std::max(1, thread_count_ / 4);
   for (int i = 0; i < thread_count_; ++i) {
-    threads_.emplace_back(
-        [this, lane = i < urgent_count ? Lane::kUrgent : Lane::kCompaction] { RunThread(lane); });
+    Thread& thread = threads_.emplace_back();
+    const int error = thread_count_ == 1 ? thread.Start<&JobScheduler::RunAll>(this)
+                      : i < urgent_count ? thread.Start<&JobScheduler::RunUrgent>(this)
+                                         : thread.Start<&JobScheduler::RunCompactions>(this);
+    STELE_RETURN_IF_ERROR(StartStatus(
+        error,
+        fmt::format("background thread {} of {}; use fewer DatabaseOptions::background_threads, or "
+                    "raise the limit of threads",
+                    i + 1, thread_count_)));
   }
+  return absl::OkStatus();
 }
 
 void JobScheduler::Stop() {
@@ -132,12 +138,18 @@ void JobScheduler::Stop() {
     state_.SignalChangeLocked();
     while (!claims_.empty()) state_.WaitForChangeLocked();
   }
-  for (std::thread& thread : threads_) thread.join();
+  for (Thread& thread : threads_) thread.Join();
   threads_.clear();
 }
 
+void JobScheduler::RunAll() { RunThread(Lane::kAll); }
+void JobScheduler::RunUrgent() { RunThread(Lane::kUrgent); }
+void JobScheduler::RunCompactions() {
+  YieldToOthers();
+  RunThread(Lane::kCompaction);
+}
+
 void JobScheduler::RunThread(Lane lane) {
-  if (lane == Lane::kCompaction) YieldToOthers();
   while (!stop_.load(std::memory_order_acquire)) {
     Next next = TakeNext(lane, /*wait=*/true);
     Perform(next);

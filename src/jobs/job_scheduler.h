@@ -33,12 +33,12 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
+#include "base/thread.h"
 #include "commit/committer.h"
 #include "commit/wait_limits.h"
 #include "compaction/due_changes.h"
@@ -76,7 +76,9 @@ class JobScheduler final : public BackgroundWork {
   JobScheduler(const Parts& parts, const EngineSizes& sizes, int threads);
   ~JobScheduler() override;
 
-  void Start();
+  // Errors: ResourceExhausted if the system refuses a thread. Those that were started run then,
+  // too.
+  absl::Status Start();
   // Asks running jobs to stop, and returns when no thread runs.
   void Stop();
   // Runs one due job on this thread. Returns false if none was due. For engines without threads.
@@ -135,6 +137,10 @@ class JobScheduler final : public BackgroundWork {
   };
   // The kinds of jobs that a thread runs.
   enum class Lane : uint8_t { kAll, kUrgent, kCompaction };
+  // The functions of threads.
+  void RunAll();
+  void RunUrgent();
+  void RunCompactions();
   void RunThread(Lane lane);
   // Starts and returns the next job of this lane. If none is due, returns an event to report, if
   // there is one. Otherwise waits for a change, if `wait`, and returns nothing.
@@ -193,7 +199,7 @@ class JobScheduler final : public BackgroundWork {
   JobCounters& counters_;
   const EngineSizes sizes_;
   const int thread_count_;
-  std::vector<std::thread> threads_;
+  std::vector<Thread> threads_;
   SplitPointCache split_point_;
   DeadSamples dead_samples_;
   // Of the picks. A pick of several lanes at once may be counted once: the turn comes later then.

@@ -39,15 +39,10 @@ bool PrefetchPool::Run(std::shared_ptr<PrefetchTask> task) {
 // Returns false if there are enough threads, or the system refuses another.
 bool PrefetchPool::BeginThreadLocked() {
   if (threads_.size() == threads_max_) return false;
-  // pthread_create, since std::thread would end the process if the system refuses a thread. A scan
-  // works without prefetching.
-  pthread_t thread;
-  const auto run = [](void* pool) -> void* {
-    static_cast<PrefetchPool*>(pool)->RunThread();
-    return nullptr;
-  };
-  if (::pthread_create(&thread, nullptr, run, this) != 0) return false;
-  threads_.push_back(thread);
+  Thread thread;
+  // Scans work without prefetching.
+  if (thread.Start<&PrefetchPool::RunThread>(this) != 0) return false;
+  threads_.push_back(std::move(thread));
   return true;
 }
 
@@ -70,7 +65,7 @@ void PrefetchPool::RunThread() {
 
 void PrefetchPool::Stop() {
   std::deque<std::shared_ptr<PrefetchTask>> dropped;
-  std::vector<pthread_t> threads;
+  std::vector<Thread> threads;
   {
     MutexLock lock(mutex_);
     stopped_ = true;
@@ -78,7 +73,7 @@ void PrefetchPool::Stop() {
     threads.swap(threads_);
     changed_.SignalAll();
   }
-  for (const pthread_t thread : threads) ::pthread_join(thread, nullptr);
+  for (Thread& thread : threads) thread.Join();
 }
 
 }  // namespace stele::internal

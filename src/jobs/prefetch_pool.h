@@ -9,7 +9,6 @@
 // Threads:   thread-safe.
 #pragma once
 
-#include <pthread.h>
 #include <sys/types.h>
 
 #include <deque>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/thread.h"
 #include "cell/prefetch_runner.h"
 
 namespace stele::internal {
@@ -44,7 +44,7 @@ class PrefetchPool final : public PrefetchRunner {
   Mutex mutex_;
   CondVar changed_;
   std::deque<std::shared_ptr<PrefetchTask>> waiting_ ABSL_GUARDED_BY(mutex_);
-  std::vector<pthread_t> threads_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Thread> threads_ ABSL_GUARDED_BY(mutex_);
   size_t idle_count_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };

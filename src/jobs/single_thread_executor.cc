@@ -9,27 +9,17 @@ namespace stele::internal {
 SingleThreadExecutor::SingleThreadExecutor() : pid_(ProcessId()) {}
 
 SingleThreadExecutor::~SingleThreadExecutor() {
-  if (!has_thread_ || ProcessId() != pid_) return;
+  if (!thread_.is_started() || ProcessId() != pid_) return;
   {
     MutexLock lock(mutex_);
     stop_ = true;
     changed_.SignalAll();
   }
-  ::pthread_join(thread_, nullptr);
-}
-
-// pthread_create, since std::thread would end the process if the system refuses a thread.
-bool SingleThreadExecutor::BeginThread() {
-  const auto run = [](void* executor) -> void* {
-    static_cast<SingleThreadExecutor*>(executor)->Run();
-    return nullptr;
-  };
-  has_thread_ = ::pthread_create(&thread_, nullptr, run, this) == 0;
-  return has_thread_;
+  thread_.Join();
 }
 
 void SingleThreadExecutor::Submit(std::function<void()> work) {
-  if (!has_thread_ && !BeginThread()) return work();
+  if (!thread_.is_started() && thread_.Start<&SingleThreadExecutor::Run>(this) != 0) return work();
   MutexLock lock(mutex_);
   work_.push_back(std::move(work));
   changed_.SignalAll();

@@ -8,13 +8,13 @@
 // Threads:   as SerialExecutor: one user, on one thread at a time.
 #pragma once
 
-#include <pthread.h>
 #include <sys/types.h>
 
 #include <deque>
 #include <functional>
 
 #include "base/mutex.h"
+#include "base/thread.h"
 #include "sstable/write/serial_executor.h"
 
 namespace stele::internal {
@@ -28,12 +28,10 @@ class SingleThreadExecutor : public SerialExecutor {
   void Await() override;
 
  private:
-  bool BeginThread();
   void Run();
 
   const pid_t pid_;
-  pthread_t thread_ = {};  // this and the next: accessed by the user's thread only
-  bool has_thread_ = false;
+  Thread thread_;  // accessed by the user's thread only
   Mutex mutex_;
   CondVar changed_;
   std::deque<std::function<void()>> work_ ABSL_GUARDED_BY(mutex_);  // the first one is running

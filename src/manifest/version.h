@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/checksum.h"
 #include "base/shared_sequence.h"
-#include "base/sip_hash.h"
 #include "cell/family_list.h"
 #include "gc/retention.h"
 #include "model/row_ranges.h"

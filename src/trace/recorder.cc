@@ -70,25 +70,15 @@ absl::Status Recorder::Begin(std::unique_ptr<File> file, const Options& options)
     MutexLock wake_lock(wake_mutex_);
     is_stopping_ = false;
   }
-  if (absl::Status started = StartThread(); !started.ok()) {
+  if (const int error = thread_.Start<&Recorder::Run>(this); error != 0) {
     writer_ = nullptr;
-    return started;
+    return StartStatus(error, "trace: nothing is recorded");
   }
   is_running_ = true;
   SetRecording(++recordings_);
   recording_ = recordings_;
   is_on_ = true;
   return absl::OkStatus();
-}
-
-// pthread_create, since std::thread would end the process if the system refuses a thread.
-absl::Status Recorder::StartThread() {
-  const auto run = [](void* recorder) -> void* {
-    static_cast<Recorder*>(recorder)->Run();
-    return nullptr;
-  };
-  if (::pthread_create(&thread_, nullptr, run, this) == 0) return absl::OkStatus();
-  return ResourceExhausted("trace: the system refused a thread; nothing is recorded");
 }
 
 void Recorder::SetRecording(uint64_t recording) {
@@ -112,7 +102,7 @@ absl::StatusOr<Recorder::Summary> Recorder::Stop() {
     is_stopping_ = true;
     wake_.Signal();
   }
-  ::pthread_join(thread_, nullptr);
+  thread_.Join();
   is_running_ = false;
   const std::unique_ptr<TraceWriter> writer = std::move(writer_);
   for (const Shard& shard : shards_) {

@@ -15,8 +15,6 @@
 // Memory:    at most 32 MiB while it records.
 #pragma once
 
-#include <pthread.h>
-
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -30,6 +28,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
+#include "base/thread.h"
 #include "io/file_system.h"
 #include "trace/trace_encoding.h"
 #include "trace/trace_format.h"
@@ -106,7 +105,6 @@ class Recorder {
   absl::Status Begin(std::unique_ptr<File> file, const Options& options)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_mutex_);
   void SetRecording(uint64_t recording);
-  absl::Status StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_mutex_);
   // The own thread.
   void Run();
   void WriteAll();
@@ -116,7 +114,7 @@ class Recorder {
   Mutex control_mutex_;
   bool is_running_ ABSL_GUARDED_BY(control_mutex_) = false;
   uint64_t recordings_ ABSL_GUARDED_BY(control_mutex_) = 0;
-  pthread_t thread_ ABSL_GUARDED_BY(control_mutex_) = {};
+  Thread thread_ ABSL_GUARDED_BY(control_mutex_);
 
   std::atomic<bool> is_on_{false};
   std::atomic<uint64_t> recording_{0};  // the current one; 0: none

@@ -7,7 +7,6 @@
 
 #include "base/checksum.h"
 #include "base/coding.h"
-#include "base/sip_hash.h"
 #include "base/status.h"
 #include "manifest/token_table.h"
 #include "model/access.h"

@@ -1,18 +1,16 @@
 #include "lab/compare/rounds.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <stop_token>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "base/mutex.h"
 #include "base/status.h"
+#include "base/thread.h"
 #include "keys/printable.h"
 #include "lab/figures/figures.h"
 #include "lab/workload/random.h"
@@ -74,24 +72,14 @@ class RoundThread {
   RoundThread(const RoundThread&) = delete;
   RoundThread& operator=(const RoundThread&) = delete;
 
-  // Runs the operations of this thread, which are due after `begin`. pthread_create, since
-  // std::thread would end the process if the system refuses a thread.
+  // Runs the operations of this thread, which are due after `begin`.
   absl::Status Start(SteadyClock::time_point begin) {
     begin_ = begin;
-    const auto run = [](void* thread) -> void* {
-      static_cast<RoundThread*>(thread)->Run();
-      return nullptr;
-    };
-    const int error = ::pthread_create(&thread_, nullptr, run, this);
-    has_thread_ = error == 0;
-    if (has_thread_) return absl::OkStatus();
-    return ResourceExhausted(
-        "thread {} of {} could not be started: {}; use fewer CompareOptions::threads", number_ + 1,
-        options_.threads, std::generic_category().message(error));
+    return StartStatus(thread_.Start<&RoundThread::Run>(this),
+                       fmt::format("thread {} of {}; use fewer CompareOptions::threads",
+                                   number_ + 1, options_.threads));
   }
-  void Join() {
-    if (std::exchange(has_thread_, false)) ::pthread_join(thread_, nullptr);
-  }
+  void Join() { thread_.Join(); }
 
   const std::vector<stele::lab::LatencyHistogram>& latencies() const { return latencies_; }
   uint64_t late() const { return late_; }
@@ -132,8 +120,7 @@ class RoundThread {
   SteadyClock::time_point begin_;
   std::vector<stele::lab::LatencyHistogram> latencies_;  // by query
   uint64_t late_ = 0;
-  pthread_t thread_ = {};  // this and the next: accessed by the caller's thread only
-  bool has_thread_ = false;
+  Thread thread_;  // accessed by the caller's thread only
 };
 
 struct RoundLatency {

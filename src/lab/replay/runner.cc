@@ -1,16 +1,14 @@
 #include "lab/replay/runner.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/mutex.h"
 #include "base/status.h"
+#include "base/thread.h"
 #include "lab/figures/figures.h"
 #include "lab/measure/interval_log.h"
 #include "lab/replay/operation_queues.h"
@@ -54,23 +52,13 @@ class ReplayWorker {
   ReplayWorker(const ReplayWorker&) = delete;
   ReplayWorker& operator=(const ReplayWorker&) = delete;
 
-  // pthread_create, since std::thread would end the process if the system refuses a thread.
   absl::Status Start(uint64_t threads) {
-    const auto run = [](void* worker) -> void* {
-      static_cast<ReplayWorker*>(worker)->Run();
-      return nullptr;
-    };
-    const int error = ::pthread_create(&thread_, nullptr, run, this);
-    has_thread_ = error == 0;
-    if (has_thread_) return absl::OkStatus();
-    return ResourceExhausted(
-        "thread {} of {} could not be started: {}; use fewer ReplayOptions::threads", number_ + 1,
-        threads, std::generic_category().message(error));
+    return StartStatus(
+        thread_.Start<&ReplayWorker::Run>(this),
+        fmt::format("thread {} of {}; use fewer ReplayOptions::threads", number_ + 1, threads));
   }
   // Waits until the queues are finished or cancelled.
-  void Join() {
-    if (std::exchange(has_thread_, false)) ::pthread_join(thread_, nullptr);
-  }
+  void Join() { thread_.Join(); }
   // Begins no other operation.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
@@ -147,8 +135,7 @@ class ReplayWorker {
   Mutex mutex_;
   CondVar stopped_;
   bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
-  pthread_t thread_ = {};  // this and the next: accessed by the caller's thread only
-  bool has_thread_ = false;
+  Thread thread_;  // accessed by the caller's thread only
 };
 
 // The threads. They end when the queues are finished, which the destructor does.

@@ -1,11 +1,10 @@
 // Tests SipHash-2-4-128 against the test vectors of its reference code.
-#include "base/sip_hash.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 
+#include "base/checksum.h"
 #include "base/coding.h"
 
 namespace stele::internal {
