@@ -31,9 +31,9 @@ class CallToken {
     const uint64_t first_entry = is_found_ ? FirstUnknown() : 0;
     is_found_ = false;
     STELE_ASSIGN_OR_RETURN(TokenState found, steps_.FindToken(options_, first_entry));
-    // If a known use may soon be forgotten, another call may apply an entry of it again.
-    const bool is_recent = found.read_micros - oldest_micros_ < kTokenMemoryMicros / 2;
-    if (first_entry > 0 && !is_recent) {
+    has_gone_back_ = has_gone_back_ || found.read_micros < read_micros_;
+    read_micros_ = found.read_micros;
+    if (first_entry > 0 && MayBeForgotten()) {
       STELE_ASSIGN_OR_RETURN(found, steps_.FindToken(options_));
     }
     for (const EntryRange& range : found.entries) AddEntries(range, &applied_);
@@ -72,12 +72,20 @@ class CallToken {
     return applied_.empty() || applied_.front().begin > 0 ? 0 : applied_.front().end;
   }
 
+  // True if a known use may soon be forgotten, or was: then another call may apply an entry of it
+  // again. If commit times went back, since the clock was corrected, the ages are unknown.
+  bool MayBeForgotten() const {
+    return has_gone_back_ || read_micros_ - oldest_micros_ >= kTokenMemoryMicros / 2;
+  }
+
   const WriteSteps& steps_;
   const WriteOptions& options_;
   bool is_found_ = false;
   bool covers_any_ = false;                // a read found an applied entry
   std::vector<EntryRange> applied_;        // by any call, ascending, with gaps between them
   int64_t oldest_micros_ = INT64_MAX;      // no known use is older; a commit time
+  int64_t read_micros_ = INT64_MIN;        // the commit time of the last read
+  bool has_gone_back_ = false;             // a read had an earlier time than the one before
   std::optional<RowCondition> unchanged_;  // TokenState::unchanged
 };
 
