@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -15,6 +16,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -43,6 +45,8 @@ class FakeCall final : public Call {
     listens_ = false;
   }
   void Cancel() { stop_.request_stop(); }
+  // The next Reserve, ReserveAnswer or Send throws, as it does without memory.
+  void ThrowOnce() { throws_ = true; }
 
   // Waits for response number `index`, from 0, and parses it.
   template <typename Message>
@@ -71,6 +75,7 @@ class FakeCall final : public Call {
   std::stop_token stop() const override { return stop_.get_token(); }
 
   bool Reserve(size_t bytes) override {
+    ThrowIfAsked();
     reserved_bytes_ += bytes;
     most_reserved_bytes_ = std::max(most_reserved_bytes_, reserved_bytes_);
     return reserved_bytes_ <= bytes_max_;
@@ -135,6 +140,7 @@ class FakeCall final : public Call {
   std::shared_ptr<PausedCall> TakeRest() { return std::move(rest_); }
 
   bool Send(std::string framed, bool is_last) override {
+    ThrowIfAsked();
     const std::lock_guard lock(mutex_);
     if (!listens_) return false;
     EXPECT_FALSE(last_index_.has_value()) << "an answer after the last";
@@ -146,8 +152,13 @@ class FakeCall final : public Call {
   }
 
  private:
+  void ThrowIfAsked() {
+    if (throws_.exchange(false)) throw std::bad_alloc();
+  }
+
   const std::string path_ = "/package.Service/Method";
   std::stop_source stop_;
+  std::atomic<bool> throws_ = false;
   std::optional<RefusalCause> refusal_;
   size_t reserved_bytes_ = 0;
   size_t most_reserved_bytes_ = 0;

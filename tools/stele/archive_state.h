@@ -1,11 +1,11 @@
-// tools/stele/archive_state.h: the state file of `stele archive`. It names the job and what was
-// verified, so that another job does not continue in its place.
+// tools/stele/archive_state.h: the state file of `stele archive`. It has the parameters of a run
+// and the number of verified cells, so that a run with other parameters does not continue it.
 //
 // Format:    JSON. The file is replaced durably and atomically.
 // Contract:  The file never replaces a check: each run compares the cells again before it deletes
-//            them. It refuses runs with other parameters, and an archive that lost cells.
-// Errors:    FailedPrecondition if the file is not a state file, is of another job, or is in use by
-//            another run; errors of the file system.
+//            them.
+// Errors:    FailedPrecondition if the file is not a state file, has other parameters, or is in use
+//            by another run; errors of the file system.
 // Threads:   Confined to one thread.
 #pragma once
 

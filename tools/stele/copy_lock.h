@@ -1,9 +1,10 @@
-// tools/stele/copy_lock.h: locks a file of marks, so that two concurrent runs of `stele copy` or
-// `stele archive` do not share it. Otherwise the marks would record only a part of each run.
+// tools/stele/copy_lock.h: locks the file of marks of `stele copy`, or the state file of
+// `stele archive`, so that two concurrent runs do not share it. Otherwise it would record only a
+// part of each run.
 //
-// How:       flock on the file MARKS.stele.lock, because the marks are replaced as a whole file. It
-//            is empty, and is removed at the end. A lock file that a killed run left blocks no
-//            other run.
+// How:       flock on the file PATH.stele.lock, because the file PATH is replaced as a whole. The
+//            lock file is empty, and is removed at the end. A lock file that a killed run left
+//            blocks no other run.
 // Errors:    FailedPrecondition while another run has the lock, or if the lock file is not an empty
 //            regular file, which is kept; errors of the file system.
 #pragma once
@@ -20,7 +21,7 @@ class CopyLock {
  public:
   // Returns the path of the lock file.
   static std::string PathOf(const std::string& mark_path);
-  // `user` is what uses the file, for messages.
+  // `user` names the kind of run in messages.
   static absl::StatusOr<std::unique_ptr<CopyLock>> Take(const std::string& mark_path,
                                                         std::string_view user = "copy");
   ~CopyLock();

@@ -224,10 +224,12 @@ absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, c
                           session.options().output};
   std::vector<std::string> outputs = options.output_paths;
   outputs.insert(outputs.end(), {options.bad_path, options.mapping_path});
-  STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
-  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(outputs, {flags.Get("model", "")}));
   options.state_path = flags.Get("resume", DefaultStatePath(session.options().database, "import",
                                                             options.paths[0], options.table));
+  outputs.push_back(internal::NewFileOf(options.state_path));
+  if (!options.mapping_path.empty()) outputs.push_back(internal::NewFileOf(options.mapping_path));
+  STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
+  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(outputs, {flags.Get("model", "")}));
   return options;
 }
 

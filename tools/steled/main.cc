@@ -60,6 +60,15 @@ void ConfirmClock(Server* server) {
   Log(LogLevel::kInfo, "SIGUSR1: the clock is confirmed");
 }
 
+// Returns an exception as an error.
+absl::StatusOr<std::unique_ptr<Server>> StartServer(const Flags& flags) {
+  try {
+    return Server::Start(flags);
+  } catch (...) {
+    return StatusOfException();
+  }
+}
+
 // "SIGTERM" for SIGTERM.
 std::string NameOf(int signal) { return fmt::format("SIG{}", sigabbrev_np(signal)); }
 
@@ -110,7 +119,7 @@ int Main(const std::vector<std::string>& args) {
   sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  const absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(*flags);
+  const absl::StatusOr<std::unique_ptr<Server>> server = StartServer(*flags);
   if (!server.ok()) return Fail("the server cannot start", server.status());
   if (!(*server)->metrics_address().empty()) PutLine("metrics on", (*server)->metrics_address());
   PutLine("listening on", (*server)->address());

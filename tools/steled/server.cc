@@ -14,6 +14,7 @@
 #include "steled/monitoring/metrics.h"
 #include "steled/monitoring/process_metrics.h"
 #include "steled/routes.h"
+#include "steled/rpc/no_exceptions.h"
 #include "steled/services/row_sender.h"
 #include "steled/tls_files.h"
 
@@ -124,9 +125,11 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
   options.durability = flags.durability;
   options.memory_budget_bytes = flags.memory_budget_bytes;
   const auto health = std::make_shared<HealthService>();
-  options.on_event = [health](const DatabaseEvent& event) {
-    LogEvent(event);
-    if (event.kind == DatabaseEvent::Kind::kPoisoned) health->SetServing(false);
+  // The engine calls it, so no exception may leave it.
+  options.on_event = [health](const DatabaseEvent& event) noexcept {
+    RunRound("a report of the database", [&] { LogEvent(event); });
+    if (event.kind == DatabaseEvent::Kind::kPoisoned)
+      RunRound("a report of the health", [&] { health->SetServing(false); });
   };
   STELED_ASSIGN_OR_RETURN(Database database, Database::Open(flags.database, std::move(options)));
   std::unique_ptr<Server> server(new Server(std::move(database), flags, health));

@@ -4,10 +4,13 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <new>
+#include <thread>
 
 #include "absl/status/status.h"
 #include "remote/wire/timestamps.h"
 #include "steled/backups/backups.h"
+#include "steled/no_threads.h"
 #include "steled/server_fixture.h"
 #include "support/model_leaping_clock.h"
 
@@ -467,6 +470,15 @@ TEST(Backup, WhatWasCutOffLeavesNothing) {
   EXPECT_EQ(shop.List(kCluster), Rows({"b"}));
 }
 
+// Returns the names in the directory of the backups, ascending.
+Rows BackupFiles(const ScratchDirectory& directory) {
+  Rows names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory.path() + "/db-backups"))
+    names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 // A stop of the server is a cancellation of all operations.
 TEST(Backup, OneThatIsCancelledLeavesNothing) {
   constexpr int kCancelled = 1;
@@ -481,11 +493,42 @@ TEST(Backup, OneThatIsCancelledLeavesNothing) {
   shop.hook_clock->on_now = nullptr;
   EXPECT_EQ(shop.List(kCluster), Rows({"b"}));
   EXPECT_EQ(shop.List("projects/other/instances/o/clusters/c"), Rows());
-  Rows names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory.path() + "/db-backups"))
-    names.push_back(entry.path().filename());
-  std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, Rows({".lock", "p@i@c@b"}));
+  EXPECT_EQ(BackupFiles(directory), Rows({".lock", "p@i@c@b"}));
+}
+
+TEST(Backup, OneWhoseWorkThrowsLeavesNothing) {
+  constexpr int kResourceExhausted = 8;
+  const ScratchDirectory directory;
+  Shop shop(directory.path());
+  shop.Create("p/i/t", Schema().AddFamily("f"));
+  ASSERT_FALSE(shop.Back("b", "t").has_error());
+  // The work reads the time when the checkpoint is complete. Requests read it on this thread.
+  shop.hook_clock->on_now = [caller = std::this_thread::get_id()] {
+    if (std::this_thread::get_id() != caller) throw std::bad_alloc();
+  };
+  EXPECT_EQ(shop.Back("c", "t").error().code(), kResourceExhausted);
+  EXPECT_EQ(shop.Copy(Shop::NameOf("b"), "d").error().code(), kResourceExhausted);
+  EXPECT_EQ(BackupFiles(directory), Rows({".lock", "p@i@c@b"}));
+  // The names are free.
+  shop.hook_clock->on_now = nullptr;
+  EXPECT_FALSE(shop.Back("c", "t").has_error());
+  EXPECT_FALSE(shop.Copy(Shop::NameOf("b"), "d").has_error());
+}
+
+TEST(Backup, OneThatGetsNoThreadLeavesItsNameFree) {
+  constexpr int kResourceExhausted = 8;
+  const ScratchDirectory directory;
+  Shop shop(directory.path());
+  shop.Create("p/i/t", Schema().AddFamily("f"));
+  ASSERT_FALSE(shop.Back("b", "t").has_error());
+  {
+    const NoThreads none;
+    EXPECT_EQ(shop.Back("c", "t").error().code(), kResourceExhausted);
+    EXPECT_EQ(shop.Copy(Shop::NameOf("b"), "d").error().code(), kResourceExhausted);
+  }
+  EXPECT_EQ(shop.List(kCluster), Rows({"b"}));
+  EXPECT_FALSE(shop.Back("c", "t").has_error());
+  EXPECT_FALSE(shop.Copy(Shop::NameOf("b"), "d").has_error());
 }
 
 TEST(Backup, OtherNamesThatBeginWithADotAreLeftAlone) {

@@ -101,6 +101,11 @@ TEST_F(AwaitedCallsTest, LargeValuesOfConditionalWritesAreCharged) {
     poor.SetBytesMax(bytes - 1);
     const absl::Status refused = method(&poor);
     EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
+    // The engine asks from within its own functions, which no exception may reach.
+    FakeCall throwing(request);
+    throwing.ThrowOnce();
+    const absl::Status failed = method(&throwing);
+    EXPECT_TRUE(absl::IsResourceExhausted(failed)) << failed;
     EXPECT_EQ(row_.ReadRow("r").value()->cells().front().value().size(), kValueBytes);
     FakeCall rich(request);
     EXPECT_EQ(method(&rich), absl::OkStatus());

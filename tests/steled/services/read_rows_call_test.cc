@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stele/database.h"
@@ -173,6 +175,34 @@ TEST_F(ReadRowsCallTest, WhatAPausedReadHoldsIsCharged) {
   EXPECT_EQ(poor.TakeRest(), nullptr);
 }
 
+// The engine reports progress from within its own functions.
+TEST_F(ReadRowsCallTest, AReadWhoseProgressFindsNoMemoryEnds) {
+  // Passes nothing, and takes some microseconds for each cell.
+  std::vector<Filter> slow;
+  for (int i = 0; i < 40; ++i)
+    slow.push_back(Filter::ValueRegex(".*(nowhere|neverwhere)[0-9]+" + std::to_string(i)));
+  FakeCall call;
+  absl::Status status;
+  // A read that ends soon reports no progress.
+  for (int row_count = 0; status.ok() && call.answer_count() == 0;) {
+    for (const int end = row_count + 2000; row_count < end; ++row_count) {
+      const std::string row_key = "small" + std::to_string(row_count);
+      ASSERT_TRUE(table_.Apply(RowMutation(row_key).SetCell("f", "q", "v")).ok());
+    }
+    call.ThrowOnce();
+    ReadRowsCall::Request request{.table = table_,
+                                  .table_name = "t",
+                                  .rows = RowSet(RowRange::StartingAt("small")),
+                                  .filter = Filter::Interleave(slow),
+                                  .tells_scanned = true};
+    // A message is due if none was sent for a while.
+    const auto begin = std::chrono::steady_clock::now() - std::chrono::hours(1);
+    status = std::make_shared<ReadRowsCall>(std::move(request), ScanCounter(), begin)->Run(&call);
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_EQ(call.answer_count(), 0u) << "a message after one that was lost";
+}
+
 class LargeValueCallTest : public ReadRowsCallTest {
  protected:
   static constexpr size_t kValueBytes = 10'000'000;
@@ -186,6 +216,14 @@ class LargeValueCallTest : public ReadRowsCallTest {
 
   static ReadRowsCall::Request OfLargeRow() {
     return {.rows = RowSet(RowRange::Closed("large", "large"))};
+  }
+  absl::Status ReadLargeRow(FakeCall* call) {
+    ReadRowsCall::Request request = OfLargeRow();
+    request.table = table_;
+    request.table_name = "t";
+    return std::make_shared<ReadRowsCall>(std::move(request), ScanCounter(),
+                                          std::chrono::steady_clock::now())
+        ->Run(call);
   }
 };
 
@@ -208,15 +246,20 @@ TEST_F(LargeValueCallTest, AValueWithoutMemoryIsNeitherReadNorSent) {
   ASSERT_TRUE(table_.Flush().ok());
   FakeCall call;
   call.SetBytesMax(kValueBytes - 1);
-  ReadRowsCall::Request request = OfLargeRow();
-  request.table = table_;
-  request.table_name = "t";
-  const absl::Status status = std::make_shared<ReadRowsCall>(std::move(request), ScanCounter(),
-                                                             std::chrono::steady_clock::now())
-                                  ->Run(&call);
+  const absl::Status status = ReadLargeRow(&call);
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
   EXPECT_EQ(status.message(), "Too many bytes of answers that nobody has read; try again later");
   EXPECT_FALSE(StatusDetails(status).empty()) << "clients retry it";
+  EXPECT_EQ(call.answer_count(), 0u);
+}
+
+// The engine asks from within its own functions.
+TEST_F(LargeValueCallTest, AReadThatThrowsWhileItChargesAValueEnds) {
+  ASSERT_TRUE(table_.Flush().ok());
+  FakeCall call;
+  call.ThrowOnce();
+  const absl::Status status = ReadLargeRow(&call);
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_EQ(call.answer_count(), 0u);
 }
 

@@ -16,6 +16,7 @@
 #include "remote/wire/names.h"
 #include "remote/wire/timestamps.h"
 #include "steled/base/errors.h"
+#include "steled/rpc/no_exceptions.h"
 
 namespace stele::server {
 
@@ -217,7 +218,8 @@ absl::Status BackupDirectory::Make(const Database& database, const std::string& 
   STELED_RETURN_IF_ERROR(MakeRoot(root_));
   STELED_RETURN_IF_ERROR(Lock());
   const std::string hidden_path = NewHiddenPath();
-  absl::Status status = MakeHidden(database, stored_table, clock, stop, hidden_path, backup);
+  absl::Status status = StatusOfStep(
+      [&] { return MakeHidden(database, stored_table, clock, stop, hidden_path, backup); });
   // An existing folder that is not empty is never replaced: it may be a backup with that name that
   // cannot be read.
   if (status.ok() && rename(hidden_path.c_str(), path.c_str()) != 0) {

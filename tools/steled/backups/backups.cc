@@ -189,6 +189,27 @@ class Backups::Reading {
   const admin_wire::Backup backup_;
 };
 
+// Removes a reserved backup from the list, unless work was started that will settle it.
+class Backups::Reservation {
+ public:
+  // Both must outlive this object.
+  Reservation(Backups* owner, const std::string& name) : owner_(*owner), name_(name) {}
+  ~Reservation() {
+    if (is_started_) return;
+    const std::lock_guard lock(owner_.mutex_);
+    owner_.entries_.erase(name_);
+  }
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+
+  void SetStarted() { is_started_ = true; }
+
+ private:
+  Backups& owner_;
+  const std::string& name_;
+  bool is_started_ = false;
+};
+
 Backups::Backups(Database database, OpenTables* tables, Operations* operations, std::string root,
                  std::shared_ptr<TimestampClock> clock)
     : database_(std::move(database)),
@@ -286,6 +307,16 @@ absl::Status Backups::Settle(const absl::Status& made, const admin_wire::Backup&
   return listed;
 }
 
+absl::StatusOr<google::longrunning::Operation> Backups::StartReserved(
+    const admin_wire::Backup& backup, const google::protobuf::Message& metadata,
+    Operations::Work work) {
+  STELED_RETURN_IF_ERROR(Reserve(backup));
+  Reservation reservation(this, backup.name());
+  auto operation = operations_.Start(backup.name(), metadata, std::move(work));
+  if (operation.ok()) reservation.SetStarted();
+  return operation;
+}
+
 absl::StatusOr<admin_wire::Backup> Backups::NewBackup(
     const admin_wire::CreateBackupRequest& request) {
   STELED_RETURN_IF_ERROR(CheckOffered());
@@ -344,11 +375,7 @@ absl::StatusOr<google::longrunning::Operation> Backups::Create(
     *metadata.mutable_end_time() = ToWireTime(clock_->Now().micros());
     return OutcomeOf(status, metadata, made);
   };
-  STELED_RETURN_IF_ERROR(Reserve(backup));
-  // Start returns a lack of memory as an error, so the name does not stay reserved.
-  auto operation = operations_.Start(backup.name(), metadata, std::move(work));
-  if (!operation.ok()) Settle(operation.status(), backup).IgnoreError();
-  return operation;
+  return StartReserved(backup, metadata, std::move(work));
 }
 
 absl::StatusOr<google::longrunning::Operation> Backups::Copy(
@@ -388,10 +415,7 @@ absl::StatusOr<google::longrunning::Operation> Backups::Copy(
     *metadata.mutable_progress()->mutable_end_time() = ToWireTime(clock_->Now().micros());
     return OutcomeOf(status, metadata, backup);
   };
-  STELED_RETURN_IF_ERROR(Reserve(backup));
-  auto operation = operations_.Start(backup.name(), metadata, std::move(work));
-  if (!operation.ok()) Settle(operation.status(), backup).IgnoreError();
-  return operation;
+  return StartReserved(backup, metadata, std::move(work));
 }
 
 // ---- restoring ----

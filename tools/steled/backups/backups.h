@@ -76,6 +76,7 @@ class Backups {
   };
   // Keeps a backup on disk as long as this object exists.
   class Reading;
+  class Reservation;
 
   absl::Status CheckOffered() const;
   bool IsExpired(const google::bigtable::admin::v2::Backup& backup) const;
@@ -97,6 +98,11 @@ class Backups {
 
   // Adds the name to the list, with state CREATING.
   absl::Status Reserve(const google::bigtable::admin::v2::Backup& backup);
+  // Reserves a backup, and starts the work that makes and settles it. If the work does not start,
+  // also because of an exception, the name is free again.
+  absl::StatusOr<google::longrunning::Operation> StartReserved(
+      const google::bigtable::admin::v2::Backup& backup, const google::protobuf::Message& metadata,
+      Operations::Work work);
   // Makes a reserved backup READY if `made` is OK; otherwise, and without memory for this, removes
   // it from the list. Returns `made`, or that error.
   absl::Status Settle(const absl::Status& made, const google::bigtable::admin::v2::Backup& backup);

@@ -10,6 +10,7 @@
 
 #include "steled/base/errors.h"
 #include "steled/rpc/method_table.h"
+#include "steled/rpc/no_exceptions.h"
 #include "steled/rpc/status.h"
 #include "steled/transport/calls/exceptions.h"
 #include "steled/transport/calls/overload.h"
@@ -174,8 +175,11 @@ absl::StatusOr<google::longrunning::Operation> Operations::Start(
     AddRunningLocked(operation, std::move(work));
   } catch (const std::exception& error) {
     entries_.erase(number_);
-    return Overloaded(absl::StatusCode::kResourceExhausted,
-                      fmt::format("No thread to run it on ({}); try again later", error.what()));
+    // The text needs memory, too.
+    return StatusOfStep([&] {
+      return Overloaded(absl::StatusCode::kResourceExhausted,
+                        fmt::format("No thread to run it on ({}); try again later", error.what()));
+    });
   }
   const uint64_t number = number_;
   ForgetOldLocked();

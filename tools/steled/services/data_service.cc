@@ -15,6 +15,7 @@
 #include "steled/base/errors.h"
 #include "steled/rpc/answer_stream.h"
 #include "steled/rpc/method_table.h"
+#include "steled/rpc/no_exceptions.h"
 #include "steled/services/mutate_rows.h"
 #include "steled/services/read_rows_call.h"
 #include "steled/services/row_errors.h"
@@ -65,9 +66,14 @@ WriteOptions WhileAwaited(const Call* call, std::string tag) {
 // error of the write if there is no memory for that.
 WriteOptions WhileReading(Call* call, std::string tag, absl::Status* refusal) {
   WriteOptions options = WhileAwaited(call, std::move(tag));
-  options.reserve_large_value = [call, refusal](uint64_t bytes) {
-    if (!call->Reserve(bytes))
-      *refusal = Overloaded("Too many bytes of large values are read; try again later");
+  // The engine calls it, so no exception may leave it.
+  options.reserve_large_value = [call, refusal](uint64_t bytes) noexcept {
+    if (!refusal->ok()) return *refusal;
+    *refusal = StatusOfStep([&] {
+      return call->Reserve(bytes)
+                 ? absl::OkStatus()
+                 : Overloaded("Too many bytes of large values are read; try again later");
+    });
     return *refusal;
   };
   return options;

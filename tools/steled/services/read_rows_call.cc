@@ -1,6 +1,7 @@
 #include "steled/services/read_rows_call.h"
 
 #include "steled/base/errors.h"
+#include "steled/rpc/no_exceptions.h"
 #include "steled/rpc/status.h"
 #include "steled/services/row_errors.h"
 #include "steled/transport/calls/overload.h"
@@ -100,8 +101,11 @@ void ReadRowsCall::ReleaseExcess() {
 
 // The reader may still hold the previous value of the row: to know whether a piece is the last, it
 // reads on.
-absl::Status ReadRowsCall::ChargeLargeValue(uint64_t bytes) {
-  refusal_ = Charge(sender_.buffered_bytes() + std::exchange(large_value_bytes_, bytes) + bytes);
+absl::Status ReadRowsCall::ChargeLargeValue(uint64_t bytes) noexcept {
+  if (!refusal_.ok()) return refusal_;
+  refusal_ = StatusOfStep([&] {
+    return Charge(sender_.buffered_bytes() + std::exchange(large_value_bytes_, bytes) + bytes);
+  });
   return refusal_;
 }
 
@@ -129,9 +133,14 @@ void ReadRowsCall::OpenReader() {
   reader_ = std::make_unique<RowReader>(request_.table.ReadRows(rows, request_.filter, options));
 }
 
-void ReadRowsCall::OnProgress(std::string_view scanned_through) {
-  // Progress is not sent to a client that does not read, since it would only occupy memory.
-  if (!is_blocked_) sender_.OnProgress(scanned_through, SteadyClock::now());
+void ReadRowsCall::OnProgress(std::string_view scanned_through) noexcept {
+  // Progress is not sent to a client that does not read, since it would only occupy memory. After
+  // an error a message may be lost, and nothing may follow it.
+  if (is_blocked_ || !refusal_.ok()) return;
+  refusal_ = StatusOfStep([&] {
+    sender_.OnProgress(scanned_through, SteadyClock::now());
+    return absl::OkStatus();
+  });
 }
 
 bool ReadRowsCall::Take(std::string framed, bool is_last) {
@@ -156,7 +165,7 @@ bool ReadRowsCall::NextPiece() {
     large_value_bytes_ = 0;
     ReleaseExcess();
   }
-  if (!reader_->Next()) return false;
+  if (!reader_->Next() || !refusal_.ok()) return false;
   counter_.OnRow(reader_->row().row_key());
   for (const CellView& cell : reader_->row().cells()) piece_bytes_ += cell.value().size();
   return true;

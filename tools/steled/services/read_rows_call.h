@@ -62,7 +62,9 @@ class ReadRowsCall final : public PausedCall, public std::enable_shared_from_thi
   using SteadyClock = std::chrono::steady_clock;
 
   void OpenReader();
-  void OnProgress(std::string_view scanned_through);
+  // Reports progress of the reader. If this throws, the read ends at its next row with refusal_.
+  // The engine calls this function and ChargeLargeValue, so no exception leaves them.
+  void OnProgress(std::string_view scanned_through) noexcept;
   // Accepts a message from the sender. Returns false if Send would wait for the next one.
   bool Take(std::string framed, bool is_last);
   // Sends the waiting messages. Returns false if no client listens.
@@ -74,7 +76,7 @@ class ReadRowsCall final : public PausedCall, public std::enable_shared_from_thi
   // Releases what is charged for more than is held.
   void ReleaseExcess();
   // Charges a value before the reader reads it from a file.
-  absl::Status ChargeLargeValue(uint64_t bytes);
+  absl::Status ChargeLargeValue(uint64_t bytes) noexcept;
   // Moves to the next row or piece of a row. Returns false at the end.
   bool NextPiece();
   // Adds rows until Send would wait or there are no more rows.
@@ -91,7 +93,7 @@ class ReadRowsCall final : public PausedCall, public std::enable_shared_from_thi
   size_t charged_bytes_ = 0;                          // for what the present row needs
   size_t piece_bytes_ = 0;                            // of the values of the reader's row
   size_t large_value_bytes_ = 0;                      // of the last value that was charged
-  absl::Status refusal_;                              // of a value for which there is no memory
+  absl::Status refusal_;                              // of a value or progress without memory
   // The last complete row, once the reader was released.
   std::string last_row_key_;
   int64_t row_count_ = 0;     // complete rows

@@ -114,7 +114,10 @@ class Http2Transport final : public Transport {
     STELED_RETURN_IF_ERROR(poller_.status());
     if (!poller_.Add(listening_.descriptor(), kListening))
       return MakeStatus(absl::StatusCode::kUnavailable, "cannot wait for connections");
-    if (!threads_.Start())
+    const bool are_watched = Completes([this] {
+      stalled_watch_ = std::jthread([this](const std::stop_token& stop) { WatchStalled(stop); });
+    });
+    if (!are_watched || !threads_.Start())
       return MakeStatus(absl::StatusCode::kUnavailable,
                         "no threads for calls: raise the limit of threads, or free memory");
     return absl::OkStatus();
@@ -549,7 +552,7 @@ class Http2Transport final : public Transport {
   CallThreads threads_;
   std::mutex look_mutex_;  // only for never_, which allocates memory when it is made
   std::condition_variable_any never_;
-  std::jthread stalled_watch_{[this](const std::stop_token& stop) { WatchStalled(stop); }};
+  std::jthread stalled_watch_;  // last: uses the others
 };
 
 }  // namespace

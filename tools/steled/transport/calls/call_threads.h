@@ -34,8 +34,7 @@ class CallThreads {
   enum class Turn { kDidWork, kHadNothing, kStop };
 
   // `turn` waits for work, between StartsWaiting() and StopsWaiting(), and does it. It must not
-  // throw. There are at
-  // most `threads_max` threads.
+  // throw. There are at most `threads_max` threads.
   CallThreads(std::function<Turn()> turn, int threads_max);
   ~CallThreads();
   CallThreads(const CallThreads&) = delete;
