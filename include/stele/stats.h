@@ -20,11 +20,13 @@ inline namespace v0 {
 // Statistics of one read so far.
 // Source: google.bigtable.v2.ReadIterationStats for the first four fields.
 struct ReadStats {
-  // Rows that the read stepped over and whose cells it saw, and rows that the filter rejected by
-  // their key. The cells of the latter are not read: they are not in cells_seen, and a row counts
-  // even if all of its cells are deleted, or in families that the filter does not pass. Rows
-  // outside the keys that the filter can pass, such as those without the prefix of a row key regex,
-  // are not visited and not counted.
+  // Rows of which the read saw a visible cell, before the filter, and rows that the filter rejected
+  // by their key.
+  //
+  // The cells of a rejected row are not read and not in cells_seen. So a rejected row counts even
+  // if all of its cells are deleted, or in families that the filter does not pass. Rows with keys
+  // that the filter cannot pass, such as those without the prefix of a row key regex, are not
+  // visited and not counted.
   uint64_t rows_seen = 0;
   uint64_t rows_returned = 0;  // a row returned in pieces counts once
   uint64_t cells_seen = 0;
@@ -32,9 +34,9 @@ struct ReadStats {
   uint64_t blocks = 0;         // blocks that were decoded or found in the block cache
   uint64_t bytes_read = 0;     // bytes read from files; 0 if the cache had all of them
   uint64_t bytes_decoded = 0;  // bytes after decompression
-  // False for a read of a server (stele/remote.h). The client counts only what was returned, so
-  // rows_seen, cells_seen, blocks, bytes_read and bytes_decoded are then unknown, and 0. A sum of
-  // several reads is false if one of them is. Default: true.
+  // False for a read of a server (stele/remote.h). The client counts only the rows and cells that
+  // it receives, so rows_seen, cells_seen, blocks, bytes_read and bytes_decoded are unknown, and 0.
+  // In a sum of reads it is false if it is false for one of them. Default: true.
   bool is_work_known = true;
 };
 
@@ -81,9 +83,9 @@ struct TableStats {
 
 // Statistics of one database.
 //
-// Sizes describe the moment of the call. Counters start at 0 when the database is opened. A flush
-// or compaction is counted before a call that waits for it returns. The parts are read one after
-// the other, so under load they may differ by the work done in between.
+// Sizes describe the moment of the call. Counters start at 0 when the database is opened. When a
+// call that waits for a flush or compaction returns, the counters include it. The parts are read
+// one after the other, so under load they may differ by the work done in between.
 struct DatabaseStats {
   // Memory charged to the memory budget, by use.
   struct Memory {

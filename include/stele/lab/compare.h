@@ -3,10 +3,11 @@
 //
 // stele/stele.h does not include this header. `stele compare-designs` has the same functions.
 // docs/lab/compare.md describes the workload, the figures and the report.
-// Threads:   CompareDesigns() starts its own threads and returns after they ended. Calls may run
-//            together in different directories. The other types are values, and thread-compatible.
-// Memory:    one open database per design, and the workload: for each query at most 100,000
-//            records or 64 MiB; a logical trace as a whole.
+// Threads:   CompareDesigns() starts its own threads and returns after they ended. Calls with
+//            different work directories may run together. The types are values, and
+//            thread-compatible.
+// Memory:    one open database per design, and the workload. A drawn workload has at most 100,000
+//            records or 64 MiB for each query. A logical trace is in memory as a whole.
 #pragma once
 
 #include <cstddef>
@@ -32,26 +33,28 @@ namespace stele {
 inline namespace v0 {
 namespace lab {
 
-// Which rows, or records, the operations of a workload use. Shares are above 0 and at most 1.
+// The distribution of the rows, or records, that the operations of a workload use. Shares are above
+// 0 and at most 1.
 struct RecordDistribution {
   enum class Kind : uint8_t { kUniform, kZipfian, kLatest, kSequential, kHotspot };
   Kind kind = Kind::kUniform;
   double theta = 0.99;          // of kZipfian and kLatest; between 0 and 1
   double hot_rows = 0.2;        // kHotspot: the share of the rows
-  double hot_operations = 0.8;  // kHotspot: the share of the operations on them
+  double hot_operations = 0.8;  // kHotspot: the share of the operations on these rows
 };
 
-// The limits of a node of Cloud Bigtable, and the needs of the application. All numbers are above
-// 0. A MB is 1,000,000 bytes.
+// The limits of a node of Cloud Bigtable, and the load of the application. All numbers are above 0.
+// A MB is 1,000,000 bytes, and a TB is 1,000,000 MB.
 struct EstimateSettings {
-  double reads = 17'000;  // rows per second
-  double writes = 14'000;
-  double scan_mb = 220;   // per second
-  double storage_tb = 5;  // per node
-  double target = 0.7;    // the share of a node that is used; at most 1
+  double reads = 17'000;   // rows of 1,000 bytes that a node reads per second
+  double writes = 14'000;  // the same for writes
+  double scan_mb = 220;    // MB that a node scans per second
+  double storage_tb = 5;   // TB that a node stores
+  double target = 0.7;     // the share of a node that is used; at most 1
 
-  std::optional<double> rate = {};  // operations per second of the whole workload
-  double data_factor = 1;           // how many times the data of the comparison
+  // Operations per second of the application. Default: those of a logical trace, or 1,000.
+  std::optional<double> rate = {};
+  double data_factor = 1;  // the application's storage, divided by that of the comparison
 
   // Prices, in any currency: both or none.
   std::optional<double> node_hour = {};
@@ -65,28 +68,29 @@ struct EstimateSettings {
   [[nodiscard]] static absl::StatusOr<EstimateSettings> Load(const std::string& path);
 };
 
-// With which block cache the operations are timed.
+// The state of the block cache at the start of a round.
 enum class CompareCaches : uint8_t {
-  kWarm,
-  kCold,  // each round begins with an empty cache of 4 MiB
-  kBoth,
+  kWarm,  // all blocks that fit
+  kCold,  // empty, with a size of 4 MiB
+  kBoth,  // the rounds run with a warm cache, and then again with a cold one
 };
 
 struct CompareOptions {
   // At least two, with different names. The name of a design is its file without the directory and
-  // the ending. It names a directory: it must not begin with a point, and has 1 to 200 bytes.
+  // the ending. Its database has this name, which must not begin with a point and has 1 to 200
+  // bytes.
   std::vector<Design> designs = {};
   std::string table = {};  // of each design. "": the only one that has the first design's queries
   // Paths by the name of an input. They replace the files that the designs name.
   std::map<std::string, std::string> inputs = {};
-  // Exists and is empty. Receives a database NAME and a trace NAME.trace.jsonl per design, which
-  // stay there.
+  // Must exist and be empty. For each design, the call adds a database NAME and a trace
+  // NAME.trace.jsonl, and does not remove them.
   std::string work_directory = {};
 
-  // A logical trace, instead of operations that are drawn. "": none.
+  // A logical trace with the operations. "": the operations are drawn.
   std::string trace_path = {};
-  // The next three are not used with a trace. The weights of the first design say how often a query
-  // occurs.
+  // The next three are for drawn operations. The weights of the first design set the share of each
+  // query.
   uint64_t operations = 10'000;  // from 1 to 10,000,000
   RecordDistribution distribution = {};
   uint64_t seed = 1;
@@ -114,11 +118,13 @@ struct CompareOptions {
 };
 
 // The figures of a comparison. Members of vectors are in the order of CompareOptions::designs or of
-// `queries`. Latencies are nanoseconds. Counts are exact, and the same in every comparison with the
-// same options and a set `time`. If the load of a design fills several memtables, the bytes of its
-// files and written_bytes may differ: they depend on when background threads flush and compact.
+// `queries`. Latencies are nanoseconds.
+//
+// Counts are exact: comparisons with the same options, and a value of `time`, have the same counts.
+// Exceptions are disk_bytes and written_bytes if the load of a design fills several memtables: they
+// depend on when background threads flush and compact.
 struct CompareReport {
-  // A number of several rounds.
+  // A number that each round measured.
   struct Measured {
     double median = 0;
     double least = 0;
@@ -131,11 +137,11 @@ struct CompareReport {
     LatencyHistogram all_rounds;
   };
 
-  // What the rounds measured.
+  // The measurements of the rounds.
   struct TimedFigures {
     std::vector<LatencyFigures> queries = {};
     Measured operations_per_second = {};
-    Measured cpu_seconds = {};  // of the process
+    Measured cpu_seconds = {};  // of the process, user and system
     // Operations of a round that began more than 1 ms after they were due; 0 in a closed loop.
     Measured late = {};
   };
@@ -144,7 +150,7 @@ struct CompareReport {
   struct TableFigures {
     uint64_t records = 0;
     uint64_t rows = 0;
-    uint64_t cells_loaded = 0;
+    uint64_t cells_loaded = 0;       // distinct cells that the load wrote
     uint64_t cells = 0;              // that a reader sees: fewer if records have the same row key
     uint64_t cells_per_row_p50 = 0;  // with 3 significant digits
     uint64_t cells_per_row_p99 = 0;
@@ -155,36 +161,38 @@ struct CompareReport {
     uint64_t qualifier_bytes = 0;  // with the family's name
     uint64_t value_bytes = 0;
     uint64_t disk_bytes = 0;  // of the SSTables
-    // Of all records: the row key, and family, qualifier and value of each cell.
+    // Of the row key, and of family, qualifier and value of each cell, summed over all records.
     uint64_t loaded_logical_bytes = 0;
     uint64_t logged_bytes = 0;   // that the load wrote to the commit log
     uint64_t written_bytes = 0;  // by the log, bulk load, flushes and compactions of the load
-    double load_seconds = 0;     // measured
+    double load_seconds = 0;     // differs in each comparison
 
     uint64_t logical_bytes() const { return key_bytes + qualifier_bytes + value_bytes; }
   };
 
-  // What all operations of a query did on one design.
+  // The work of all operations of a query on one design. The counting run has all members but
+  // cold_bytes_read.
   struct QueryFigures {
     uint64_t operations = 0;
     uint64_t requests = 0;
     uint64_t scans = 0;  // requests with a range
-    // Row keys of the other requests, or the bytes returned / 1,000 if that is more.
+    // Rows of 1,000 bytes of the other requests: for each operation the number of its row keys, or
+    // of 1,000 bytes returned if that is more.
     uint64_t point_rows = 0;
     uint64_t scanned_rows = 0;  // that the scans passed; 0 without an estimate
     ReadStats stats = {};
     uint64_t bytes_returned = 0;   // row keys, qualifiers and values
-    uint64_t cold_bytes_read = 0;  // from files, after a start with a cold cache; 0 unless kCold
+    uint64_t cold_bytes_read = 0;  // from files, after a start with a cold cache; 0 with kWarm
     bool declares_answer = false;
   };
 
-  // The size of an instance of Cloud Bigtable.
+  // The size of an instance of Cloud Bigtable for a design.
   struct Estimate {
-    double reads = 0;  // rows per second; a scan counts as one, too
-    double writes = 0;
-    double scan_mb = 0;  // per second
+    double reads = 0;    // rows read per second; a scan counts as one row, too
+    double writes = 0;   // rows written per second
+    double scan_mb = 0;  // MB scanned per second
     double storage_gb = 0;
-    double load = 0;  // in nodes that are used completely
+    double load = 0;  // nodes that the three rates would use completely
     uint64_t nodes = 1;
     std::optional<double> month_price = {};  // if there are prices
   };
@@ -196,9 +204,9 @@ struct CompareReport {
     std::vector<QueryFigures> queries = {};
     std::optional<TimedFigures> warm = {};      // unless kCold
     std::optional<TimedFigures> cold = {};      // with kCold or kBoth
-    std::optional<HeatMap> heat_map = {};       // set; of the counting run, with up to 1,000 ranges
-    std::optional<HeatMap> page_heat_map = {};  // with makes_page: the same with fewer ranges
-    // The requests that touched the busiest range of heat_map; at most 1.
+    std::optional<HeatMap> heat_map = {};       // set; of the counting run, with up to 1,000 bands
+    std::optional<HeatMap> page_heat_map = {};  // with makes_page: the same with fewer bands
+    // The share of the requests that touched the busiest band of heat_map.
     double busiest_range_share = 0;
     std::map<std::string, LintSeverity> findings = {};  // by the id of the rule
     std::optional<Estimate> estimate = {};
@@ -208,15 +216,16 @@ struct CompareReport {
   struct Query {
     std::string name = {};
     std::string written_input = {};   // "": it reads
-    uint64_t unusable = 0;            // records that a design cannot use
-    std::string first_unusable = {};  // why: "FILE:LINE: reason"
-    uint64_t different_answers = 0;
+    uint64_t unusable = 0;            // records that lack fields of the query in a design
+    std::string first_unusable = {};  // the first of these records: "FILE:LINE: reason"
+    uint64_t different_answers = 0;   // operations
   };
 
+  // An operation whose answers differ.
   struct AnswerDifference {
-    size_t query = 0;
+    size_t query = 0;  // an index of `queries`
     Design::Record record = {};
-    std::vector<uint64_t> values = {};  // how many values the answer of each design has
+    std::vector<uint64_t> values = {};  // the number of values that each design returned
   };
 
   // The settings, as in CompareOptions.
@@ -229,35 +238,35 @@ struct CompareReport {
   std::optional<EstimateSettings> estimate = {};
 
   uint64_t operations = 0;  // of the workload
-  bool has_times = false;   // all operations of the trace have a time
+  bool has_times = false;   // all operations of the logical trace have a time
   std::vector<Query> queries = {};
   std::vector<DesignFigures> designs = {};
-  uint64_t answers_compared = 0;  // operations whose answers all designs declare
+  uint64_t answers_compared = 0;  // operations of queries with an answer in all designs
   uint64_t answers_equal = 0;
   uint64_t answers_empty = 0;                      // equal, because no design found a value
   std::vector<AnswerDifference> differences = {};  // the first 3
   double estimate_rate = 0;                        // operations per second of the estimates
-  std::vector<std::string> notes = {};             // what people should know about the load
+  std::vector<std::string> notes = {};             // about queries that do not run, and the load
 
-  // The next three are for reports of CompareDesigns(), and for one without designs.
+  // The next three accept a report that CompareDesigns() returned, and one without designs.
   //
-  // A table for a terminal with a column per design. The last line is one sentence that says which
-  // design is better at which figure. Characters that are not visible are escaped.
+  // Returns a table for a terminal, with a column per design. The last line is one sentence with
+  // the figures at which each design is better. Characters that are not visible are escaped.
   std::string ToText() const;
-  // One JSON object with all figures. `version` is that of the caller.
+  // Returns one JSON object with all figures. `version` becomes its member "version".
   std::string ToJson(std::string_view version) const;
-  // One page that needs no other file and no network. Without CompareOptions::makes_page it has the
-  // heat maps with all ranges.
+  // Returns one HTML page that needs no other file and no network. It has page_heat_map of each
+  // design, or heat_map if there is none.
   std::string ToHtml() const;
 };
 
-// Loads the records of the inputs into a new database per design, counts what the operations of the
-// workload do on each, and then times them in rounds.
+// Loads the records of the inputs into a new database per design. Runs the operations of the
+// workload once on each database and counts their work. Then times the operations in rounds.
 //
 // Errors:
-//   InvalidArgument      wrong options; a choice of several tables; a wrong input or trace; a query
-//                        that has no record that all designs can use, or that reads in one design
-//                        and writes in another
+//   InvalidArgument      wrong options; several tables that have the queries; a wrong input or
+//                        trace; a query without a record that all designs can use; a query that
+//                        reads in one design and writes in another
 //   NotFound             a design lacks the table or a query; a file or work_directory does not
 //                        exist
 //   AlreadyExists        work_directory is not empty

@@ -83,9 +83,9 @@ struct DynamoDbImportOptions {
 
   std::string google_family = "cf1";  // for kGoogle
 
-  // False for a server, which stores no properties of tables. Then kNative needs `mapping_path`,
-  // and an existing table with rows is accepted only if the file of `mapping_path` or of
-  // `state_path` exists.
+  // Set to false for a server, which stores no properties of tables. Then kNative needs
+  // `mapping_path`. An existing table with rows is accepted only if the file of `mapping_path` or
+  // of `state_path` exists.
   bool stores_properties = true;
 
   bool only_checks = false;  // writes nothing to `database`, which may be empty

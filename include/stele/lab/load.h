@@ -54,8 +54,8 @@ struct LoadReport {
     uint64_t records = 0;  // records read for the table
     uint64_t rows = 0;     // different row keys that are written
     uint64_t cells = 0;    // different cells that are written
-    // Of all records that were written: the row key, and family, qualifier and value of each cell.
-    // A number has 8 bytes.
+    // Of the row key, and of family, qualifier and value of each cell, summed over all records that
+    // were written. A number has 8 bytes.
     uint64_t bytes = 0;
     uint64_t bad = 0;         // records that do not fit the design
     uint64_t duplicates = 0;  // records with another value for a cell of an earlier record

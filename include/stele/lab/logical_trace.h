@@ -1,13 +1,13 @@
-// stele/lab/logical_trace.h: makes logical traces, whose operations are queries and fields instead
-// of row keys. Requires the library stele::lab.
+// stele/lab/logical_trace.h: makes logical traces. An operation of a logical trace has a query and
+// its fields instead of row keys. Requires the library stele::lab.
 //
-// stele/stele.h does not include this header. `stele trace synth`, `stele trace
-// from-records` and `stele trace logical` have the same functions. docs/lab/compare.md describes
-// the form. Replay() and CompareDesigns() run a logical trace.
+// stele/stele.h does not include this header. `stele trace synth`, `stele trace from-records` and
+// `stele trace logical` have the same functions. docs/lab/compare.md describes the form of a
+// logical trace. Replay() and CompareDesigns() run one.
 //
-// Each call passes JSON lines to `write`, one or more whole lines at a time, in the order of their
-// times. An error of `write` ends the call, which returns it. If a call fails, `write` may have got
-// a part of the trace.
+// Each call passes JSON lines to `write`, one or more whole lines at a time, in the order of time.
+// An error of `write` ends the call, which returns it. If a call fails, `write` may already have
+// received a part of the trace.
 // Threads:   one thread per call: that of the caller. Calls may run together. The types are values,
 //            and thread-compatible.
 // Memory:    stated with each function.
@@ -31,8 +31,8 @@ inline namespace v0 {
 namespace lab {
 
 struct SynthesizeOptions {
-  // At least one. The weights of the first design say how often a query occurs. A record must be
-  // usable in all designs, and an operation has the fields that its query uses in one of them.
+  // At least one. The weights of the first design set the share of each query. A record must be
+  // usable in all designs. An operation has the fields that its query uses in any of them.
   std::vector<Design> designs = {};
   std::string table = {};  // of each design. "": the only one that has the first design's queries
   // Paths by the name of an input. They replace the files that the designs name.
@@ -40,7 +40,7 @@ struct SynthesizeOptions {
   uint64_t operations = 10'000;  // from 1 to 10,000,000
   RecordDistribution distribution = {};
   uint64_t seed = 1;  // the same options and files give the same trace
-  // The times of the operations begin with 0 and have this rate. A finite number above 0.
+  // The rate of the operations; their times begin with 0. A finite number above 0.
   double operations_per_second = 1000;
   uint64_t records_max = 0;  // reads at most this many records per input. 0: all
   // Files that the caller writes. If one of them is a file that is read, the call returns
@@ -58,9 +58,9 @@ struct SynthesizeOptions {
 // Memory: for each query at most 100,000 records or 64 MiB; 16 bytes per operation.
 //
 // Errors:
-//   InvalidArgument      wrong options; a choice of several tables; a wrong input; a query that has
-//                        no record that all designs can use, or that reads in one design and writes
-//                        in another
+//   InvalidArgument      wrong options; several tables that have the queries; a wrong input; a
+//                        query without a record that all designs can use; a query that reads in
+//                        one design and writes in another
 //   NotFound             a design lacks the table or a query; a file does not exist
 //   Cancelled            a stop was requested
 //   those of the file system and of `write`
@@ -72,8 +72,8 @@ struct RecordsToLogicalOptions {
   // The field with the time of a record, from 1970 on: RFC 3339, or digits of seconds (10),
   // milliseconds (13) or microseconds (16). Required.
   std::string time_field = {};
-  // The operations have the fields that the query uses in these designs, and a record must be
-  // usable in all of them. Empty: all fields, and the query reads.
+  // The operations have the fields that the query uses in these designs. A record must be usable in
+  // all of them. Empty: the operations have all fields of the records, and the query reads.
   std::vector<Design> designs = {};
   std::string table = {};  // of each design. "": the only one that has the first design's queries
   bool skips_bad = false;  // leaves out records that cannot be used, and counts them
@@ -89,22 +89,21 @@ struct RecordsToLogicalOptions {
 };
 
 struct RecordsToLogicalReport {
-  uint64_t operations = 0;       // that were written
-  uint64_t left_out = 0;         // records, with skips_bad
-  std::string first_error = {};  // why the first of them was left out: "FILE:LINE: reason"
+  uint64_t operations = 0;       // passed to `write`
+  uint64_t left_out = 0;         // records that cannot be used; 0 without skips_bad
+  std::string first_error = {};  // of the first record left out: "FILE:LINE: reason"
 };
 
-// Makes an operation of each record of a data file, at the record's own time. `input_path` is a
+// Makes an operation of each record of a data file, at the time of the record. `input_path` is a
 // file that LoadDesign() reads, whose ending states the format, or the directory of an export of
 // DynamoDB. For a query that writes, records that no row of the table selects are ignored.
-// Memory: 128 MiB of lines that wait for earlier ones, and the largest record.
+// Memory: 128 MiB of lines that are being sorted, and the largest record.
 //
 // Errors:
-//   InvalidArgument      wrong options; a choice of several tables; a query that reads in one
-//   design
-//                        and writes in another; a record that cannot be used, unless skips_bad, or
-//                        no other record; a time that is before that of a line more than 128 MiB
-//                        further up counts as such a record
+//   InvalidArgument      wrong options; several tables that have the query; a query that reads in
+//                        one design and writes in another; without skips_bad, a record that cannot
+//                        be used; no record that can be used. A record with a time before that of a
+//                        line that was passed to `write` cannot be used
 //   NotFound             a design lacks the table or the query; a file does not exist
 //   Cancelled            a stop was requested
 //   those of the file system and of `write`
@@ -114,8 +113,8 @@ struct RecordsToLogicalReport {
 
 struct TraceToLogicalOptions {
   std::string table = {};  // of the design. "": the only one that has queries
-  // Paths by the name of an input. They replace the files that the design names. The records of an
-  // input are the fields of writes.
+  // Paths by the name of an input. They replace the files that the design names. The fields of a
+  // write are those of the record of its row.
   std::map<std::string, std::string> inputs = {};
   bool skips_bad = false;  // leaves out wrong lines of the trace, and counts them
   // Files that the caller writes. If one of them is a file that is read, the call returns
@@ -127,23 +126,24 @@ struct TraceToLogicalOptions {
 };
 
 struct TraceToLogicalReport {
-  uint64_t operations = 0;  // of the trace
-  uint64_t written = 0;     // those that became an operation of the logical trace
+  uint64_t operations = 0;                        // of the recorded trace
+  uint64_t written = 0;                           // of the logical trace
   std::map<std::string, uint64_t> left_out = {};  // operations without a query, by the reason
-  // Wrong lines, with skips_bad, and damaged blocks of the trace.
+  // Wrong lines of the recorded trace, with skips_bad, and its damaged blocks.
   uint64_t skipped_lines = 0;
-  std::vector<std::string> notes = {};  // inputs without a file, as text for people
+  std::vector<std::string> notes = {};  // about inputs without a file, as text for people
 };
 
-// Finds the query of `design`, and its fields, that made each operation of a recorded trace.
-// docs/lab/trace.md describes how. Operations that no query makes are left out and counted. Of the
-// requests of one query that fans out, only the first one becomes an operation.
-// Memory: 80 MiB to read the trace, and at most 256 MiB of row keys and records that it writes.
+// Converts each operation of a recorded trace to the query of `design`, and its fields, that makes
+// this operation. docs/lab/trace.md describes the rules. Operations that no query makes are left
+// out and counted. Of the requests of one query that fans out, only the first one becomes an
+// operation. Memory: 80 MiB to read the trace, and at most 256 MiB for the row keys that it writes
+// and their records.
 //
 // Errors:
-//   InvalidArgument      a choice of several tables; a wrong input; a wrong line of the trace,
-//                        unless skips_bad; a trace without operations; more than 256 MiB of row
-//                        keys and records
+//   InvalidArgument      several tables that have queries; a wrong input; without skips_bad, a
+//                        wrong line of the trace; a trace without operations; more than 256 MiB of
+//                        row keys and records
 //   NotFound             the design lacks the table, or it has no queries; a file does not exist
 //   Cancelled            a stop was requested
 //   those of the file system and of `write`

@@ -99,15 +99,16 @@ struct ReplayOptions {
 struct ReplayReport {
   // The operations of one kind.
   struct Operations {
-    uint64_t operations = 0;          // those that ended, also with an error
-    uint64_t rows = 0;                // that successful operations returned or wrote
-    uint64_t cells = 0;               // likewise
-    uint64_t value_bytes = 0;         // likewise
-    uint64_t bytes_read = 0;          // from files, by the engine's scans; 0 for a server
-    bool is_bytes_read_known = true;  // false: scans of a server; ToJson() leaves bytes_read out
-    uint64_t late = 0;                // open loop: began more than 1 ms after they were due
-    LatencyHistogram latencies;       // from the time at which an operation was due
-    LatencyHistogram service_times;   // of the calls alone; the same in a closed loop
+    uint64_t operations = 0;   // those that ended, also with an error
+    uint64_t rows = 0;         // that successful operations returned or wrote
+    uint64_t cells = 0;        // likewise
+    uint64_t value_bytes = 0;  // likewise
+    uint64_t bytes_read = 0;   // from files, by the engine's scans; 0 for a server
+    bool is_bytes_read_known =
+        true;                        // false with scans of a server: ToJson() leaves bytes_read out
+    uint64_t late = 0;               // open loop: began more than 1 ms after they were due
+    LatencyHistogram latencies;      // from the time at which an operation was due
+    LatencyHistogram service_times;  // of the calls alone; the same in a closed loop
     void Add(const Operations& other);
   };
 

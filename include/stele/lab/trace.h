@@ -69,9 +69,11 @@ struct TraceInfo {
 enum class TraceForm : uint8_t { kJsonLines, kJsonLinesZstd, kBinary };
 
 // Passes the trace in another form to `write`, part by part, and returns the number of skipped
-// records and blocks. An error of `write` ends it. A record of more than 4 MiB has no binary form.
-// Sets `is_complete`, unless it is null: false if the recording of a binary trace did not end
-// normally, or still runs. Then the trace has all complete blocks, which may be none.
+// records and blocks. An error of `write` ends the call, which returns it. A record of more than 4
+// MiB has no binary form.
+//
+// Sets `is_complete`, unless it is null. False: the recording of a binary trace did not end
+// normally, or still runs. Then the call converts all complete blocks, which may be none.
 [[nodiscard]] absl::StatusOr<uint64_t> ConvertTrace(
     const std::string& path, TraceForm form,
     const std::function<absl::Status(std::string_view)>& write, bool skips_bad = false,
@@ -80,7 +82,7 @@ enum class TraceForm : uint8_t { kJsonLines, kJsonLinesZstd, kBinary };
 enum class TraceOp : uint8_t { kGet, kMget, kScan, kSet, kDel, kRmw, kCas, kDrop };
 
 // One operation of a trace. docs/lab/trace.md describes the members. A number that is not set is
-// unknown. It never has the value of a cell.
+// unknown. A record never has the value of a cell.
 struct TraceRecord {
   struct Range {
     std::optional<std::string> start = {}, end = {};  // not set: no bound
@@ -93,7 +95,7 @@ struct TraceRecord {
   std::string row = {};                             // get, set, del, rmw, cas
   std::vector<std::string> keys = {};               // mget
   std::optional<std::string> start = {}, end = {};  // of a scan or drop; not set: no bound
-  std::optional<std::vector<Range>> ranges = {};    // of a scan of several ranges, instead of these
+  std::optional<std::vector<Range>> ranges = {};    // of a scan, instead of start and end
   std::optional<std::string> last = {};             // the row that a scan examined last
   bool is_reverse = false;
   std::optional<uint64_t> limit = {};                     // rows
@@ -118,7 +120,8 @@ struct TraceRecord {
 // Reads the operations of a trace in the order of the file, in one pass.
 class TraceReader {
  public:
-  // `skips_bad`: a wrong record is left out and counted, instead of an error.
+  // `skips_bad`: true: leaves out wrong records, and counts them; false: a wrong record is an
+  // error.
   [[nodiscard]] static absl::StatusOr<TraceReader> Open(const std::string& path,
                                                         bool skips_bad = false);
   TraceReader(TraceReader&&) noexcept;
@@ -143,24 +146,25 @@ class TraceReader {
 // Writes a trace in any form.
 class TraceWriter {
  public:
-  // Passes the bytes of the trace to `write`, part by part. An error of `write` is returned by the
-  // call that wrote, and by every later one: `write` is not called again, and the trace is not
-  // complete. `sample`: the trace has 1 in so many operations, at least 1.
+  // Passes the bytes of the trace to `write`, part by part. If `write` fails, the present call and
+  // every later one return its error. `write` is then not called again, and the trace is not
+  // complete. `sample`: the trace has 1 in `sample` operations; at least 1.
   [[nodiscard]] static absl::StatusOr<TraceWriter> Start(
       TraceForm form, std::function<absl::Status(std::string_view)> write, uint32_t sample = 1);
   TraceWriter(TraceWriter&&) noexcept;
   TraceWriter& operator=(TraceWriter&&) noexcept;
   ~TraceWriter();  // does not finish the trace
 
-  // Adds an operation. InvalidArgument for one that no reader accepts. Then nothing is written, and
-  // others may follow. These are wrong:
+  // Adds an operation. Returns InvalidArgument for one that no reader accepts. Then nothing is
+  // written, and other operations may follow. Readers do not accept:
   // - a time before 1970, and an `op` that is not a TraceOp;
   // - a row key of more than 65,535 bytes;
   // - an empty `row` of a successful operation on one row;
   // - a table or status that is not UTF-8;
   // - more than 4 MiB in the binary form, and a line of more than 64 MiB in JSON lines.
   absl::Status Add(const TraceRecord& record);
-  // Ends the trace. Nothing may be added after it. Without it, the last operations may be missing.
+  // Ends the trace. Nothing may be added after it. If it is not called, the last operations may be
+  // missing.
   absl::Status Finish();
 
  private:

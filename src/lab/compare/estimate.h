@@ -1,5 +1,5 @@
-// compare/estimate.h: estimates the size of an instance of Cloud Bigtable from the
-// figures of a comparison.
+// compare/estimate.h: estimates the size of an instance of Cloud Bigtable from the figures of a
+// comparison.
 //
 // Units:     bytes with decimal prefixes: a MB is 1,000,000 bytes.
 // Threads:   Pure functions.

@@ -1,4 +1,5 @@
-// compare/table_figures.h: what the data of a table takes, for a comparison of designs.
+// compare/table_figures.h: counts the rows, cells and bytes of a table, for a comparison of
+// designs.
 //
 // Threads:   a pure function.
 #pragma once

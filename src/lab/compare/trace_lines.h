@@ -1,5 +1,5 @@
-// compare/trace_lines.h: operations of a comparison as lines of a trace, for
-// the heat map and the advisor.
+// compare/trace_lines.h: writes operations of a comparison as lines of a trace, for the heat map
+// and the advisor.
 //
 // Threads:   Pure functions.
 #pragma once

@@ -1,5 +1,5 @@
-// logical/query_match.h: finds the query of a design, and its fields, that made an
-// operation of a trace.
+// logical/query_match.h: finds the query of a design, and its fields, that makes an operation of a
+// recorded trace.
 //
 // A query matches an operation if it makes the same request for the fields: the same rows, or the
 // same range. Of the queries that match, the first one with the same limit, order and filter is
@@ -24,7 +24,7 @@ struct QueryMatch {
   std::string reason;  // why there is no query; "": there is one
   const DesignQuery* query = nullptr;
   stele::lab::Design::Record fields = {};
-  // True for a request of a query that fans out, but for the first one: it is no operation.
+  // True for a request of a query that fans out, except the first one. It becomes no operation.
   bool continues = false;
 };
 

@@ -1,5 +1,4 @@
-// logical/time_order.h: passes the lines of a logical trace on in the order of their
-// times.
+// logical/time_order.h: sorts the lines of a logical trace by time.
 //
 // Errors:    InvalidArgument for a time before that of a line that was passed on.
 // Threads:   confined to one thread.

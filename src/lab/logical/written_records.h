@@ -1,5 +1,5 @@
-// logical/written_records.h: the records of a design's inputs that become the rows that
-// a trace writes.
+// logical/written_records.h: finds, in the inputs of a design, the records of the rows that a trace
+// writes.
 //
 // Errors:    InvalidArgument for too many rows or records; Cancelled if a stop was requested; those
 //            of the files.
