@@ -352,10 +352,10 @@ std::optional<CompactionPick> JobScheduler::PickIfChanged(PickState* pick_state)
   if (pick_state->view == nullptr) return std::nullopt;
   const std::shared_ptr<const Quiet> quiet = std::exchange(pick_state->quiet, nullptr);
   const auto start = std::chrono::steady_clock::now();
-  constexpr int64_t kMicros = std::chrono::microseconds(kPickInterval).count();
-  const bool is_recent = quiet != nullptr && start - quiet->at < kPickInterval &&
+  const auto interval = std::chrono::microseconds(sizes_.full_look_interval);
+  const bool is_recent = quiet != nullptr && start - quiet->at < interval &&
                          pick_state->now >= quiet->now &&
-                         pick_state->now - quiet->now < kMicros + quiet->look_micros;
+                         pick_state->now - quiet->now < interval.count() + quiet->look_micros;
   std::optional<CompactionPick> pick;
   Quiet next{.look = {.version = pick_state->view->version,
                       .busy = pick_state->excluded,

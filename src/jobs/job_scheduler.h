@@ -111,8 +111,8 @@ class JobScheduler final : public BackgroundWork {
     // kCompaction: the part of the view that the job needs.
     std::shared_ptr<const ReadView> view;
   };
-  // A look at all tablets that found no compaction due. For a second after the look ended, only
-  // tablets that changed since are examined.
+  // A look at all tablets that found no compaction due. For EngineSizes::full_look_interval after
+  // the look ended, only tablets that changed since are examined.
   struct Quiet {
     QuietLook look;
     int64_t now = 0;          // the database clock before all tablets were examined

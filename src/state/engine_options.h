@@ -5,6 +5,7 @@
 // Threads:   plain values.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -41,6 +42,9 @@ struct EngineSizes {
   // A bulk load continues in another SSTable from the first row past this size, which limits the
   // bytes that one compaction of a part of it rewrites.
   uint64_t load_file_bytes = uint64_t{256} << 20;
+  // For so long after a look for compactions that found none due, only changed tablets are
+  // examined.
+  std::chrono::milliseconds full_look_interval{1'000};
   CompactionSizes compaction;
 };
 
