@@ -108,7 +108,7 @@ TEST_F(CompareCommandTest, FiguresAreExact) {
   for (const Json& design : compared["designs"]) {
     EXPECT_EQ(design["data"]["records"], 40);
     EXPECT_EQ(design["data"]["rows"], 40);
-    EXPECT_EQ(design["data"]["cells"], 80);
+    EXPECT_EQ(design["data"]["cells_kept"], 80);
     EXPECT_EQ(design["data"]["cells_per_row"]["max"], 2);
     EXPECT_EQ(design["data"]["key_bytes"], 40 * 4);
     EXPECT_EQ(design["data"]["qualifier_bytes"], 40 * 12);  // with the family's name
@@ -537,8 +537,8 @@ TEST_F(CompareCommandTest, AFullScanTouchesTheBusiestRange) {
                        "of-user: {read: {filter: 'value_regex(\".*\")'}"),
                {}, /*exit_status=*/3);
   const Json& scans = compared["designs"][1];
-  EXPECT_GE(scans["busiest_range_share"].get<double>(), 0.5) << scans;
-  EXPECT_LT(compared["designs"][0]["busiest_range_share"].get<double>(), 0.5);
+  EXPECT_GE(scans["hottest_band_share"].get<double>(), 0.5) << scans;
+  EXPECT_LT(compared["designs"][0]["hottest_band_share"].get<double>(), 0.5);
   EXPECT_EQ(compared["differences"][0]["values"], Json::parse("[4,40]"));
 }
 

@@ -35,7 +35,7 @@ struct ArchiveRequest {
   std::string table;
   std::string directory;
   OldCells old;
-  std::string state_path;  // "": the default of the job
+  std::string state_path;  // "": the default
   bool is_dry_run = false;
   bool as_json = false;
 };
@@ -242,14 +242,14 @@ absl::Status RunArchive(Session& session, const std::vector<std::string>& args) 
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   STELE_ASSIGN_OR_RETURN(ArchiveRequest request, ParseArchiveRequest(flags));
   request.as_json = as_json;
-  const ArchiveJob job = {.database = session.options().database,
-                          .table = request.table,
-                          .rows = request.old.rows,
-                          .before = request.old.before,
-                          .archive = request.directory};
-  if (request.state_path.empty()) request.state_path = DefaultArchiveState(job);
+  const ArchiveParameters parameters = {.database = session.options().database,
+                                        .table = request.table,
+                                        .rows = request.old.rows,
+                                        .before = request.old.before,
+                                        .archive = request.directory};
+  if (request.state_path.empty()) request.state_path = DefaultArchiveState(parameters);
   STELE_RETURN_IF_ERROR(CheckDirectories(session, request));
-  ArchiveState state(request.state_path, job);
+  ArchiveState state(request.state_path, parameters);
   STELE_RETURN_IF_ERROR(state.Check());
   const auto access = request.is_dry_run ? Session::Access::kRead : Session::Access::kWrite;
   STELE_ASSIGN_OR_RETURN(Database database, session.Open(access));

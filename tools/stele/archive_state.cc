@@ -20,8 +20,8 @@ constexpr char kArchiveState[] = "state of stele archive, 1";
 constexpr uint64_t kStateBytesMax = uint64_t{4} << 20;
 constexpr size_t kShownStateBytesMax = 400;  // of a value in a message
 
-// A parameter of a job: its member in the file, its name in a message, and its value.
-struct JobField {
+// A parameter of a run: its member in the file, its name in a message, and its value.
+struct ParameterField {
   const char* member;
   const char* name;
   std::string value;
@@ -38,14 +38,14 @@ std::string EndText(const RowRange& rows) {
   return internal::EscapedBytes(rows.end()) + (rows.end_bound() == RangeBound::kOpen ? ")" : "]");
 }
 
-std::array<JobField, 6> FieldsOf(const ArchiveJob& job) {
-  return {{{"database", "database", internal::EscapedBytes(NormalLocation(job.database))},
-           {"table", "table", internal::EscapedBytes(job.table)},
-           {"start", "first row", StartText(job.rows)},
-           {"end", "last row", EndText(job.rows)},
+std::array<ParameterField, 6> FieldsOf(const ArchiveParameters& parameters) {
+  return {{{"database", "database", internal::EscapedBytes(NormalLocation(parameters.database))},
+           {"table", "table", internal::EscapedBytes(parameters.table)},
+           {"start", "first row", StartText(parameters.rows)},
+           {"end", "last row", EndText(parameters.rows)},
            {"before_micros", "time of --before, in microseconds,",
-            fmt::format("{}", job.before.micros())},
-           {"archive", "archive", internal::EscapedBytes(NormalLocation(job.archive))}}};
+            fmt::format("{}", parameters.before.micros())},
+           {"archive", "archive", internal::EscapedBytes(NormalLocation(parameters.archive))}}};
 }
 
 absl::StatusOr<std::string> ReadStateFile(const std::string& path) {
@@ -66,10 +66,11 @@ absl::Status NotAStateFile(const std::string& path) {
       "{} exists and is not a state file of archive: name another file with --resume", path);
 }
 
-// Returns an error that names each parameter in which the file has another job.
-absl::Status CheckJob(const std::string& path, const Json& json, const ArchiveJob& job) {
+// Returns an error that names each parameter in which the file has another value.
+absl::Status CheckParameters(const std::string& path, const Json& json,
+                             const ArchiveParameters& parameters) {
   std::string differences;
-  for (const JobField& field : FieldsOf(job)) {
+  for (const ParameterField& field : FieldsOf(parameters)) {
     const auto found = json.find(field.member);
     if (found == json.end() || !found->is_string()) return NotAStateFile(path);
     const auto& value = found->get_ref<const std::string&>();
@@ -94,15 +95,15 @@ absl::Status LockError(const absl::Status& status) {
 
 }  // namespace
 
-std::string DefaultArchiveState(const ArchiveJob& job) {
+std::string DefaultArchiveState(const ArchiveParameters& parameters) {
   Json fields;
-  for (const JobField& field : FieldsOf(job)) fields[field.member] = field.value;
-  return fmt::format("{}.archive-{:016x}", NormalLocation(job.archive),
+  for (const ParameterField& field : FieldsOf(parameters)) fields[field.member] = field.value;
+  return fmt::format("{}.archive-{:016x}", NormalLocation(parameters.archive),
                      internal::Checksum64(fields.dump()));
 }
 
 std::vector<std::string> ArchiveStateFiles(const std::string& path) {
-  return {path, CopyLock::PathOf(path), internal::NewFileOf(path)};
+  return {path, StateFileLock::PathOf(path), internal::NewFileOf(path)};
 }
 
 absl::Status ArchiveState::Check() {
@@ -117,7 +118,7 @@ absl::Status ArchiveState::Check() {
   if (what == json.end() || !what->is_string() ||
       what->get_ref<const std::string&>() != kArchiveState)
     return NotAStateFile(path_);
-  STELE_RETURN_IF_ERROR(CheckJob(path_, json, job_));
+  STELE_RETURN_IF_ERROR(CheckParameters(path_, json, parameters_));
   if (const auto verified = json.find("verified_cells"); verified != json.end()) {
     if (!verified->is_number_unsigned()) return NotAStateFile(path_);
     verified_cells_ = verified->get<uint64_t>();
@@ -127,7 +128,7 @@ absl::Status ArchiveState::Check() {
 }
 
 absl::Status ArchiveState::Begin() {
-  auto run = CopyLock::Take(path_, "archive run");
+  auto run = StateFileLock::Take(path_, "archive run");
   if (!run.ok()) return Within("locking the state file", LockError(run.status()));
   run_ = *std::move(run);
   STELE_RETURN_IF_ERROR(Check());
@@ -145,7 +146,7 @@ absl::Status ArchiveState::Remove() { return RemoveStateFile(path_); }
 absl::Status ArchiveState::Write() const {
   Json json;
   json["what"] = kArchiveState;
-  for (const JobField& field : FieldsOf(job_)) json[field.member] = field.value;
+  for (const ParameterField& field : FieldsOf(parameters_)) json[field.member] = field.value;
   if (verified_cells_.has_value()) json["verified_cells"] = *verified_cells_;
   return WriteStateFile(path_, json, "writing the state file");
 }

@@ -17,12 +17,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "copy_lock.h"
+#include "state_file_lock.h"
 #include "stele/stele.h"
 
 namespace stele::cli {
 
-struct ArchiveJob {
+// The parameters of a run.
+struct ArchiveParameters {
   std::string database;
   std::string table;
   RowRange rows;
@@ -30,16 +31,17 @@ struct ArchiveJob {
   std::string archive;
 };
 
-// Returns the default path of the job's state file: next to the archive, with a checksum of the
-// job, so that every job has its own file.
-std::string DefaultArchiveState(const ArchiveJob& job);
+// Returns the default path of the state file: next to the archive, with a checksum of the
+// parameters, so that runs with other parameters have other files.
+std::string DefaultArchiveState(const ArchiveParameters& parameters);
 // Returns the files that a run with this state file writes or removes: the file, its lock file, and
 // the new file that replaces it.
 std::vector<std::string> ArchiveStateFiles(const std::string& path);
 
 class ArchiveState {
  public:
-  ArchiveState(std::string path, ArchiveJob job) : path_(std::move(path)), job_(std::move(job)) {}
+  ArchiveState(std::string path, ArchiveParameters parameters)
+      : path_(std::move(path)), parameters_(std::move(parameters)) {}
 
   // Reads the state of an earlier run, if the file exists, and writes nothing.
   absl::Status Check();
@@ -49,15 +51,15 @@ class ArchiveState {
   const std::optional<uint64_t>& verified_cells() const { return verified_cells_; }
   // Records that the archive has these cells on disk, and that they were compared.
   absl::Status SetVerified(uint64_t cells);
-  // Removes the file when the job is complete.
+  // Removes the file when the run is complete.
   absl::Status Remove();
 
  private:
   absl::Status Write() const;
 
   const std::string path_;
-  const ArchiveJob job_;
-  std::unique_ptr<CopyLock> run_;
+  const ArchiveParameters parameters_;
+  std::unique_ptr<StateFileLock> run_;
   bool has_file_ = false;
   std::optional<uint64_t> verified_cells_;
 };

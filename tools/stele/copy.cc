@@ -75,7 +75,7 @@ absl::StatusOr<CopyRequest> ParseCopyRequest(const std::vector<std::string>& arg
   CopyRequest request{.source = words.places[0], .destination = words.places[1]};
   request.tables.assign(words.places.begin() + 2, words.places.end());
   request.to = Find(values, "to").value_or("");
-  request.mark_path = Find(values, "resume").value_or("");
+  request.state_path = Find(values, "resume").value_or("");
   STELE_ASSIGN_OR_RETURN(request.rows, ParseRange(values));
   if (request.rows.IsEmpty())
     return UsageError(fmt::format("the range {} contains no row", request.rows.ToString()));
@@ -89,25 +89,26 @@ absl::StatusOr<CopyRequest> ParseCopyRequest(const std::vector<std::string>& arg
 }
 
 // Has the whole row keys, since RowRange::ToString cuts long ones.
-std::string JobText(const CopyRequest& request) {
-  Json job = {{"source", request.source},
-              {"destination", request.destination},
-              {"tables", request.tables},
-              {"to", request.to},
-              {"start", internal::EscapedBytes(request.rows.start())},
-              {"start_bound", static_cast<int>(request.rows.start_bound())},
-              {"end", internal::EscapedBytes(request.rows.end())},
-              {"end_bound", static_cast<int>(request.rows.end_bound())}};
-  return job.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string ParametersText(const CopyRequest& request) {
+  Json parameters = {{"source", request.source},
+                     {"destination", request.destination},
+                     {"tables", request.tables},
+                     {"to", request.to},
+                     {"start", internal::EscapedBytes(request.rows.start())},
+                     {"start_bound", static_cast<int>(request.rows.start_bound())},
+                     {"end", internal::EscapedBytes(request.rows.end())},
+                     {"end_bound", static_cast<int>(request.rows.end_bound())}};
+  return parameters.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string MarkPath(const CopyRequest& request, const std::string& job) {
-  if (!request.mark_path.empty()) return request.mark_path;
+std::string StatePath(const CopyRequest& request, const std::string& parameters) {
+  if (!request.state_path.empty()) return request.state_path;
   if (request.destination == kInMemory) return "";  // the copy exists only during this run
   const std::string& beside =
       IsDirectory(request.destination) ? request.destination : request.source;
-  return IsDirectory(beside) ? fmt::format("{}.copy-{:016x}", beside, internal::Checksum64(job))
-                             : "";
+  return IsDirectory(beside)
+             ? fmt::format("{}.copy-{:016x}", beside, internal::Checksum64(parameters))
+             : "";
 }
 
 // True if the rows that a mark records still exist. They do not if the table was emptied or created
@@ -241,8 +242,8 @@ absl::Status RunCopy(Session& session, const std::vector<std::string>& args) {
       IsDirectory(request.destination))
     STELE_RETURN_IF_ERROR(
         internal::CheckOutputsAreNotInputs({request.destination}, {request.source}));
-  const std::string job = JobText(request);
-  CopyMarks marks(MarkPath(request, job), job);
+  const std::string parameters = ParametersText(request);
+  CopyMarks marks(StatePath(request, parameters), parameters);
   STELE_ASSIGN_OR_RETURN(const CopySource source, OpenCopied(session, request));
   CopyRun run{.request = request, .destination = {}, .snapshot = {}, .tables = {}};
   STELE_ASSIGN_OR_RETURN(run.tables, FindTables(request, source.database));

@@ -105,23 +105,23 @@ CopyCounts TableMark::Sum() const {
 
 absl::Status CopyMarks::Read() {
   if (path_.empty()) return absl::OkStatus();
-  STELE_ASSIGN_OR_RETURN(run_, CopyLock::Take(path_));
+  STELE_ASSIGN_OR_RETURN(run_, StateFileLock::Take(path_));
   const auto text = ReadFile(path_);
   if (text.status().code() == absl::StatusCode::kNotFound) return absl::OkStatus();
   STELE_RETURN_IF_ERROR(text.status());
   const Json json = Json::parse(*text, nullptr, false);
   std::string what;
-  std::string job;
+  std::string parameters;
   if (!json.is_object() || !GetText(json, "what", &what) || what != kWhat ||
-      !GetText(json, "job", &job)) {
+      !GetText(json, "job", &parameters)) {
     return internal::FailedPrecondition(
         "{} exists and is not a file of copy marks: name another file with --resume", path_);
   }
-  if (job != job_) {
+  if (parameters != parameters_) {
     return internal::FailedPrecondition(
         "{} holds the marks of another copy, {}: repeat that one, name another file with --resume, "
         "or remove the file",
-        path_, job);
+        path_, parameters);
   }
   std::vector<TableMark> tables;
   if (!FromJson(json, &tables)) {
@@ -167,7 +167,7 @@ absl::Status CopyMarks::Remove() {
 
 absl::Status CopyMarks::WriteLocked() const {
   if (path_.empty()) return absl::OkStatus();
-  Json json = {{"what", kWhat}, {"job", job_}, {"tables", Json::array()}};
+  Json json = {{"what", kWhat}, {"job", parameters_}, {"tables", Json::array()}};
   for (const TableMark& table : tables_) {
     Json parts = Json::array();
     for (const PartMark& part : table.parts) parts.push_back(ToJson(part));

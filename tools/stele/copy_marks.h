@@ -19,7 +19,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "base/mutex.h"
-#include "copy_lock.h"
+#include "state_file_lock.h"
 
 namespace stele::cli {
 
@@ -55,8 +55,9 @@ struct TableMark {
 
 class CopyMarks {
  public:
-  // With an empty `path`, nothing is stored. `job` describes the whole copy.
-  CopyMarks(std::string path, std::string job) : path_(std::move(path)), job_(std::move(job)) {}
+  // With an empty `path`, nothing is stored. `parameters` are those of the whole copy, as text.
+  CopyMarks(std::string path, std::string parameters)
+      : path_(std::move(path)), parameters_(std::move(parameters)) {}
 
   // Locks the file for the lifetime of this object, and reads the marks of an earlier run. Does
   // nothing more if there is no file.
@@ -76,8 +77,8 @@ class CopyMarks {
   absl::Status WriteLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string path_;
-  const std::string job_;
-  std::unique_ptr<CopyLock> run_;
+  const std::string parameters_;
+  std::unique_ptr<StateFileLock> run_;
   mutable internal::Mutex mutex_;
   std::vector<TableMark> tables_ ABSL_GUARDED_BY(mutex_);
 };

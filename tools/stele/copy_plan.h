@@ -23,7 +23,7 @@ struct CopyRequest {
   // The name of the copy, if one table is copied; "": the source's name.
   std::string to;
   RowRange rows;
-  std::string mark_path;  // "": next to the directory of the destination, or of the source
+  std::string state_path;  // "": next to the directory of the destination, or of the source
   size_t batch_rows = 10'000;
   size_t workers = 4;
   bool verify = false;

@@ -126,7 +126,7 @@ absl::Status RunTrace(Session& session, const std::vector<std::string>& args) {
                          lab::TraceInfo::Read(path, flags.has("skip-bad")));
   session.Print(as_json ? info.ToJson() : info.ToText());
   NoteCutOff(session, !info.is_binary || info.is_complete);
-  NoteSkipped(session, info.skipped);
+  NoteSkipped(session, info.skipped_lines);
   return absl::OkStatus();
 }
 

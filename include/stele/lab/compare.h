@@ -46,14 +46,14 @@ struct RecordDistribution {
 // The limits of a node of Cloud Bigtable, and the load of the application. All numbers are above 0.
 // A MB is 1,000,000 bytes, and a TB is 1,000,000 MB.
 struct EstimateSettings {
-  double reads = 17'000;   // rows of 1,000 bytes that a node reads per second
-  double writes = 14'000;  // the same for writes
-  double scan_mb = 220;    // MB that a node scans per second
-  double storage_tb = 5;   // TB that a node stores
-  double target = 0.7;     // the share of a node that is used; at most 1
+  double node_reads_per_second = 17'000;   // rows of 1,000 bytes
+  double node_writes_per_second = 14'000;  // the same for writes
+  double node_scan_mb_per_second = 220;
+  double node_storage_tb = 5;
+  double target = 0.7;  // the share of a node that is used; at most 1
 
-  // Operations per second of the application. Default: those of a logical trace, or 1,000.
-  std::optional<double> rate = {};
+  // Of the application. Default: those of a logical trace, or 1,000.
+  std::optional<double> operations_per_second = {};
   double data_factor = 1;  // the application's storage, divided by that of the comparison
 
   // Prices, in any currency: both or none.
@@ -62,7 +62,8 @@ struct EstimateSettings {
 
   bool has_prices() const { return node_hour.has_value() && gb_month.has_value(); }
 
-  // Reads a YAML file whose members are named as those of this struct.
+  // Reads a YAML file, with the members that docs/lab/compare.md lists. reads, writes, scan_mb and
+  // storage_tb are the limits of the node, and rate is operations_per_second.
   // Errors: InvalidArgument with "FILE:LINE:COLUMN: what" for unknown members and wrong numbers;
   // those of the file.
   [[nodiscard]] static absl::StatusOr<EstimateSettings> Load(const std::string& path);
@@ -151,7 +152,7 @@ struct CompareReport {
     uint64_t records = 0;
     uint64_t rows = 0;
     uint64_t cells_loaded = 0;       // distinct cells that the load wrote
-    uint64_t cells = 0;              // that a reader sees: fewer if records have the same row key
+    uint64_t cells_kept = 0;         // that a reader sees: fewer if records have the same row key
     uint64_t cells_per_row_p50 = 0;  // with 3 significant digits
     uint64_t cells_per_row_p99 = 0;
     uint64_t cells_per_row_max = 0;
@@ -188,9 +189,9 @@ struct CompareReport {
 
   // The size of an instance of Cloud Bigtable for a design.
   struct Estimate {
-    double reads = 0;    // rows read per second; a scan counts as one row, too
-    double writes = 0;   // rows written per second
-    double scan_mb = 0;  // MB scanned per second
+    double reads_per_second = 0;   // rows; a scan counts as one row, too
+    double writes_per_second = 0;  // rows
+    double scan_mb_per_second = 0;
     double storage_gb = 0;
     double load = 0;  // nodes that the three rates would use completely
     uint64_t nodes = 1;
@@ -206,8 +207,8 @@ struct CompareReport {
     std::optional<TimedFigures> cold = {};      // with kCold or kBoth
     std::optional<HeatMap> heat_map = {};       // set; of the counting run, with up to 1,000 bands
     std::optional<HeatMap> page_heat_map = {};  // with makes_page: the same with fewer bands
-    // The share of the requests that touched the busiest band of heat_map.
-    double busiest_range_share = 0;
+    // The share of the requests that touched the hottest band of heat_map.
+    double hottest_band_share = 0;
     std::map<std::string, LintSeverity> findings = {};  // by the id of the rule
     std::optional<Estimate> estimate = {};
   };
@@ -215,10 +216,10 @@ struct CompareReport {
   // A query of the workload.
   struct Query {
     std::string name = {};
-    std::string written_input = {};   // "": it reads
-    uint64_t unusable = 0;            // records that lack fields of the query in a design
-    std::string first_unusable = {};  // the first of these records: "FILE:LINE: reason"
-    uint64_t different_answers = 0;   // operations
+    std::string written_input = {};          // "": it reads
+    uint64_t unusable_records = 0;           // they lack fields of the query in a design
+    std::string first_unusable_record = {};  // the first of them: "FILE:LINE: reason"
+    uint64_t differing_operations = 0;       // their answers differ
   };
 
   // An operation whose answers differ.

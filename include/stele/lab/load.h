@@ -110,10 +110,10 @@ struct QueryRecordsOptions {
 
 // The records of an input that have the fields of a query.
 struct QueryRecords {
-  std::string input = {};        // "": the query has no fields, and the only record is empty
-  uint64_t usable = 0;           // records that Design::Read, or Design::Map, accepts
-  uint64_t unusable = 0;         // others that are rows of the table
-  std::string first_error = {};  // why the first one is unusable: "FILE:LINE: reason"
+  std::string input = {};         // "": the query has no fields, and the only record is empty
+  uint64_t usable_records = 0;    // that Design::Read, or Design::Map, accepts
+  uint64_t unusable_records = 0;  // others that are rows of the table
+  std::string first_error = {};   // why the first one is unusable: "FILE:LINE: reason"
   // The usable records, in the order of the input, with only the fields that the query has in one
   // of the designs. If there are more than records_max, or 64 MiB: every 2nd record, every 4th, ...
   std::vector<Design::Record> records = {};

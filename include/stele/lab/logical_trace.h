@@ -89,9 +89,9 @@ struct RecordsToLogicalOptions {
 };
 
 struct RecordsToLogicalReport {
-  uint64_t operations = 0;       // passed to `write`
-  uint64_t left_out = 0;         // records that cannot be used; 0 without skips_bad
-  std::string first_error = {};  // of the first record left out: "FILE:LINE: reason"
+  uint64_t written_operations = 0;  // passed to `write`
+  uint64_t left_out = 0;            // records that cannot be used; 0 without skips_bad
+  std::string first_error = {};     // of the first record left out: "FILE:LINE: reason"
 };
 
 // Makes an operation of each record of a data file, at the time of the record. `input_path` is a
@@ -126,8 +126,8 @@ struct TraceToLogicalOptions {
 };
 
 struct TraceToLogicalReport {
-  uint64_t operations = 0;                        // of the recorded trace
-  uint64_t written = 0;                           // of the logical trace
+  uint64_t recorded_operations = 0;               // of the recorded trace
+  uint64_t written_operations = 0;                // of the logical trace
   std::map<std::string, uint64_t> left_out = {};  // operations without a query, by the reason
   // Wrong lines of the recorded trace, with skips_bad, and its damaged blocks.
   uint64_t skipped_lines = 0;

@@ -99,13 +99,12 @@ struct ReplayOptions {
 struct ReplayReport {
   // The operations of one kind.
   struct Operations {
-    uint64_t operations = 0;   // those that ended, also with an error
-    uint64_t rows = 0;         // that successful operations returned or wrote
-    uint64_t cells = 0;        // likewise
-    uint64_t value_bytes = 0;  // likewise
-    uint64_t bytes_read = 0;   // from files, by the engine's scans; 0 for a server
-    bool is_bytes_read_known =
-        true;                        // false with scans of a server: ToJson() leaves bytes_read out
+    uint64_t operations = 0;         // those that ended, also with an error
+    uint64_t rows = 0;               // that successful operations returned or wrote
+    uint64_t cells = 0;              // likewise
+    uint64_t value_bytes = 0;        // likewise
+    uint64_t bytes_read = 0;         // from files, by the engine's scans; 0 for a server
+    bool is_work_known = true;       // false with scans of a server: ToJson() leaves bytes_read out
     uint64_t late = 0;               // open loop: began more than 1 ms after they were due
     LatencyHistogram latencies;      // from the time at which an operation was due
     LatencyHistogram service_times;  // of the calls alone; the same in a closed loop
@@ -125,9 +124,9 @@ struct ReplayReport {
   std::chrono::nanoseconds scheduled{0};  // open loop: from the first due time to the last one
   std::chrono::nanoseconds lag{0};        // of the thread that was latest at its end
   double cpu_seconds = 0;                 // of this process, with the warm-up
-  std::map<std::string, uint64_t> errors = {};   // failed operations, by the name of the code
-  std::string first_error = {};                  // the message of one of them; "": none failed
-  std::map<std::string, uint64_t> skipped = {};  // operations that were not replayed, by the reason
+  std::map<std::string, uint64_t> errors = {};  // failed operations, by the name of the code
+  std::string first_error = {};                 // the message of one of them; "": none failed
+  std::map<std::string, uint64_t> skipped_operations = {};  // not replayed, by the reason
   uint64_t skipped_lines = 0;  // wrong lines, with skips_bad, and damaged blocks of the trace
   // Why the replay ended early: the error of the trace, or Cancelled for ReplayOptions::stop. All
   // operations before a wrong line ran.

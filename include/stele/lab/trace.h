@@ -50,7 +50,7 @@ struct TraceInfo {
   uint64_t sample = 1;  // the trace has 1 in `sample` operations
   uint64_t records = 0;
   int64_t from_micros = 0, to_micros = 0;   // when operations began, since the epoch
-  uint64_t skipped = 0;                     // wrong records, or damaged blocks
+  uint64_t skipped_lines = 0;               // wrong lines, or damaged blocks
   std::vector<Operations> operations = {};  // by table and op
   std::vector<Row> rows = {};               // at most 10, those with the most gets and writes first
   std::vector<Tag> tags = {};               // at most 1,000, sorted by name; not the empty tag
@@ -133,7 +133,7 @@ class TraceReader {
   [[nodiscard]] absl::StatusOr<bool> Next(TraceRecord* record);
   // The trace has 1 in sample() operations. Known after the first Next(); 1 before.
   uint64_t sample() const;
-  uint64_t skipped() const;  // wrong records, or damaged blocks, so far
+  uint64_t skipped_lines() const;  // wrong lines, or damaged blocks, so far
   // After the end: false if the recording of a binary trace did not end normally, or still runs.
   bool is_complete() const;
 

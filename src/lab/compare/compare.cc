@@ -12,7 +12,7 @@
 #include "keys/printable.h"
 #include "lab/compare/compared_design.h"
 #include "lab/compare/estimate.h"
-#include "lab/compare/runner.h"
+#include "lab/compare/run_comparison.h"
 #include "lab/compare/workload.h"
 #include "lab/workload/logical_trace.h"
 
@@ -74,8 +74,8 @@ CompareReport BeginReport(const CompareOptions& options, const LogicalWorkload& 
   for (const LogicalQuery& query : workload.queries)
     report.queries.push_back({.name = query.name,
                               .written_input = query.input,
-                              .unusable = query.unusable,
-                              .first_unusable = query.first_unusable});
+                              .unusable_records = query.unusable_records,
+                              .first_unusable_record = query.first_unusable_record});
   report.notes = workload.notes;
   return report;
 }

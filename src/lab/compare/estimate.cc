@@ -44,12 +44,12 @@ EstimateSettings ParseEstimate(const YamlNode& root, DesignErrors* errors) {
     return Positive(members, name, name == "target" ? 1 : kNumberMax, errors);
   };
   EstimateSettings settings;
-  settings.reads = number("reads").value_or(settings.reads);
-  settings.writes = number("writes").value_or(settings.writes);
-  settings.scan_mb = number("scan_mb").value_or(settings.scan_mb);
-  settings.storage_tb = number("storage_tb").value_or(settings.storage_tb);
+  settings.node_reads_per_second = number("reads").value_or(settings.node_reads_per_second);
+  settings.node_writes_per_second = number("writes").value_or(settings.node_writes_per_second);
+  settings.node_scan_mb_per_second = number("scan_mb").value_or(settings.node_scan_mb_per_second);
+  settings.node_storage_tb = number("storage_tb").value_or(settings.node_storage_tb);
   settings.target = number("target").value_or(settings.target);
-  settings.rate = number("rate");
+  settings.operations_per_second = number("rate");
   settings.data_factor = number("data_factor").value_or(settings.data_factor);
   settings.node_hour = number("node_hour");
   settings.gb_month = number("gb_month");
@@ -62,9 +62,10 @@ EstimateSettings ParseEstimate(const YamlNode& root, DesignErrors* errors) {
 
 absl::Status CheckEstimateSettings(const EstimateSettings& settings) {
   for (const double number :
-       {settings.reads, settings.writes, settings.scan_mb, settings.storage_tb, settings.target,
-        settings.data_factor, settings.rate.value_or(1), settings.node_hour.value_or(1),
-        settings.gb_month.value_or(1)}) {
+       {settings.node_reads_per_second, settings.node_writes_per_second,
+        settings.node_scan_mb_per_second, settings.node_storage_tb, settings.target,
+        settings.data_factor, settings.operations_per_second.value_or(1),
+        settings.node_hour.value_or(1), settings.gb_month.value_or(1)}) {
     if (!(number >= kNumberMin && number <= kNumberMax))
       return InvalidArgument("the numbers of EstimateSettings must be from {:g} to {:g}, not {:g}",
                              kNumberMin, kNumberMax, number);
@@ -78,19 +79,22 @@ absl::Status CheckEstimateSettings(const EstimateSettings& settings) {
   return absl::OkStatus();
 }
 
-stele::lab::CompareReport::Estimate EstimateOf(const EstimateSettings& settings, double rate,
+stele::lab::CompareReport::Estimate EstimateOf(const EstimateSettings& settings,
+                                               double operations_per_second,
                                                const LoadCounts& counts) {
-  const double per_count = rate / static_cast<double>(std::max<uint64_t>(counts.operations, 1));
+  const double per_count =
+      operations_per_second / static_cast<double>(std::max<uint64_t>(counts.operations, 1));
   stele::lab::CompareReport::Estimate estimate;
-  estimate.reads = per_count * static_cast<double>(counts.point_rows + counts.scans);
-  estimate.writes = per_count * static_cast<double>(counts.written_rows);
-  estimate.scan_mb = per_count * static_cast<double>(counts.scanned_bytes) / 1e6;
+  estimate.reads_per_second = per_count * static_cast<double>(counts.point_rows + counts.scans);
+  estimate.writes_per_second = per_count * static_cast<double>(counts.written_rows);
+  estimate.scan_mb_per_second = per_count * static_cast<double>(counts.scanned_bytes) / 1e6;
   estimate.storage_gb = static_cast<double>(counts.table_bytes) * settings.data_factor / 1e9;
-  estimate.load = estimate.reads / settings.reads + estimate.writes / settings.writes +
-                  estimate.scan_mb / settings.scan_mb;
+  estimate.load = estimate.reads_per_second / settings.node_reads_per_second +
+                  estimate.writes_per_second / settings.node_writes_per_second +
+                  estimate.scan_mb_per_second / settings.node_scan_mb_per_second;
   const double for_load = std::ceil(estimate.load / settings.target);
   const double for_storage =
-      std::ceil(estimate.storage_gb / 1000 / (settings.storage_tb * settings.target));
+      std::ceil(estimate.storage_gb / 1000 / (settings.node_storage_tb * settings.target));
   estimate.nodes =
       static_cast<uint64_t>(std::min(std::max({1.0, for_load, for_storage}), kNodesMax));
   if (settings.has_prices()) {

@@ -37,8 +37,8 @@ struct LoadCounts {
 // only one price.
 absl::Status CheckEstimateSettings(const stele::lab::EstimateSettings& settings);
 
-// `rate`: operations per second.
 stele::lab::CompareReport::Estimate EstimateOf(const stele::lab::EstimateSettings& settings,
-                                               double rate, const LoadCounts& counts);
+                                               double operations_per_second,
+                                               const LoadCounts& counts);
 
 }  // namespace stele::internal::lab

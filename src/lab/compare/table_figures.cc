@@ -20,7 +20,7 @@ absl::Status CountRows(const Table& table, stele::lab::CompareReport::TableFigur
     }
     if (!row.is_last_piece()) continue;
     ++figures->rows;
-    figures->cells += row_cells;
+    figures->cells_kept += row_cells;
     figures->key_bytes += row.row_key().size();
     cells_per_row.Record(row_cells);
     row_bytes += row.row_key().size();

@@ -208,8 +208,8 @@ absl::StatusOr<LogicalWorkload> MakeWorkload(const std::vector<DesignTableChoice
     STELE_ASSIGN_OR_RETURN(stele::lab::QueryRecords found,
                            stele::lab::ReadQueryRecords(first.design, first.table, name, reading));
     query.records = std::move(found.records);
-    query.unusable = found.unusable;
-    query.first_unusable = std::move(found.first_error);
+    query.unusable_records = found.unusable_records;
+    query.first_unusable_record = std::move(found.first_error);
     weights.push_back(inputs.query().weight);
     workload.queries.push_back(std::move(query));
   }

@@ -18,7 +18,7 @@ Json ToJson(const CompareReport::TableFigures& figures) {
   return {{"records", figures.records},
           {"rows", figures.rows},
           {"cells_loaded", figures.cells_loaded},
-          {"cells", figures.cells},
+          {"cells_kept", figures.cells_kept},
           {"cells_per_row",
            {{"p50", figures.cells_per_row_p50},
             {"p99", figures.cells_per_row_p99},
@@ -75,7 +75,7 @@ Json ToJson(const CompareReport::DesignFigures& design, const CompareReport& rep
                {"table", design.table},
                {"data", ToJson(design.data)},
                {"queries", Json::array()},
-               {"busiest_range_share", design.busiest_range_share},
+               {"hottest_band_share", design.hottest_band_share},
                {"gini", design.heat_map->parts().gini},
                {"patterns", Json::array()},
                {"findings", Json::object()}};
@@ -97,9 +97,9 @@ Json ToJson(const CompareReport::DesignFigures& design, const CompareReport& rep
 }
 
 Json ToJson(const CompareReport::Estimate& estimate) {
-  Json json = {{"reads_per_second", estimate.reads},
-               {"writes_per_second", estimate.writes},
-               {"scan_mb_per_second", estimate.scan_mb},
+  Json json = {{"reads_per_second", estimate.reads_per_second},
+               {"writes_per_second", estimate.writes_per_second},
+               {"scan_mb_per_second", estimate.scan_mb_per_second},
                {"storage_gb", estimate.storage_gb},
                {"load", estimate.load},
                {"nodes", estimate.nodes}};

@@ -85,7 +85,7 @@ void AddTableLines(const CompareReport& report, FigureTable* table) {
   text("table", [](const DesignFigures& design) { return EscapedBytes(design.table); });
   count("rows", "", Direction::kNone, &TableFigures::rows);
   count("cells loaded", "", Direction::kNone, &TableFigures::cells_loaded);
-  count("cells kept", "", Direction::kNone, &TableFigures::cells);
+  count("cells kept", "", Direction::kNone, &TableFigures::cells_kept);
   text("cells per row, p50 / p99 / max", [](const DesignFigures& design) {
     const TableFigures& figures = design.data;
     return fmt::format("{} / {} / {}", figures.cells_per_row_p50, figures.cells_per_row_p99,
@@ -190,12 +190,12 @@ void ForEachCache(const CompareReport& report,
 
 // Adds the records that are left out, and the reason why no design is better.
 void AddQueryRemarks(const CompareReport::Query& query, FigureTable* table) {
-  if (query.different_answers > 0)
+  if (query.differing_operations > 0)
     table->AddRemark(fmt::format("{} answers differ, so no design is better",
-                                 WithCommas(query.different_answers)));
-  if (query.unusable > 0)
+                                 WithCommas(query.differing_operations)));
+  if (query.unusable_records > 0)
     table->AddRemark(fmt::format("{} records are left out, the first one: {}",
-                                 WithCommas(query.unusable), query.first_unusable));
+                                 WithCommas(query.unusable_records), query.first_unusable_record));
 }
 
 void AddLatencyLines(const std::string& name, size_t query, Direction lower,
@@ -226,7 +226,8 @@ void AddQueryGroup(size_t query, const CompareReport& report, FigureTable* table
   const std::string name = EscapedBytes(of.name);
   const bool is_read = of.written_input.empty();
   const bool has_operations = report.designs[0].queries[query].operations > 0;
-  const Direction lower = of.different_answers > 0 ? Direction::kNone : Direction::kLowerIsBetter;
+  const Direction lower =
+      of.differing_operations > 0 ? Direction::kNone : Direction::kLowerIsBetter;
   table->AddGroup(name);
   if (is_read && has_operations) {
     AddSeenLine("rows", query, lower, &ReadStats::rows_seen, &ReadStats::rows_returned, report,
@@ -271,7 +272,7 @@ void AddLoadLines(const CompareReport& report, FigureTable* table) {
   table->AddExact(
       "hottest band", "load of the hottest band", unless(Direction::kLowerIsBetter),
       OfDesigns<double>(
-          report, [](const DesignFigures& design) { return 100 * design.busiest_range_share; }),
+          report, [](const DesignFigures& design) { return 100 * design.hottest_band_share; }),
       [](double percent) { return fmt::format("{:.1f} %", percent); });
   table->AddText("Gini (0: even)", OfDesigns<std::string>(report, [](const DesignFigures& design) {
                    return TwoDigits(design.heat_map->parts().gini);
@@ -307,13 +308,13 @@ void AddEstimateGroup(const stele::lab::EstimateSettings& settings, const Compar
   const auto one_digit = [](double number) { return fmt::format("{:.1f}", number); };
   figure(
       "rows read/s, with one per scan", "", Direction::kNone,
-      [](const Estimate& estimate) { return estimate.reads; }, WholeText);
+      [](const Estimate& estimate) { return estimate.reads_per_second; }, WholeText);
   figure(
       "MB scanned/s", "", Direction::kNone,
-      [](const Estimate& estimate) { return estimate.scan_mb; }, one_digit);
+      [](const Estimate& estimate) { return estimate.scan_mb_per_second; }, one_digit);
   figure(
       "rows written/s", "", Direction::kNone,
-      [](const Estimate& estimate) { return estimate.writes; }, WholeText);
+      [](const Estimate& estimate) { return estimate.writes_per_second; }, WholeText);
   figure(
       "GB of storage", "", Direction::kNone,
       [](const Estimate& estimate) { return estimate.storage_gb; },

@@ -76,7 +76,7 @@ class HeatMapRun {
       if (TableMap* const map = Find(record.table)) map->Count(record);
       return absl::OkStatus();
     }));
-    HeatMaps maps = {.skipped_lines = reader_.skipped()};
+    HeatMaps maps = {.skipped_lines = reader_.skipped_lines()};
     for (const auto& map : maps_)
       maps.maps.push_back(map->Finish(TitleOf(*map), keys_per_known_key_));
     std::sort(maps.maps.begin(), maps.maps.end(),

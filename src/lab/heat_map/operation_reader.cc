@@ -45,16 +45,16 @@ absl::Status OperationReader::ReadTrace(size_t trace, const Visit& visit) {
     if (IsSelected(record)) STELE_RETURN_IF_ERROR(visit(record));
   }
   if (is_first) records_.push_back(count);
-  skipped_ += input->skipped();
+  skipped_lines_ += input->skipped_lines();
   return absl::OkStatus();
 }
 
 absl::Status OperationReader::ForEach(const Visit& visit) {
   const bool is_first = records_.empty();
-  const uint64_t skipped_before = skipped_;
+  const uint64_t skipped_lines_before = skipped_lines_;
   for (size_t trace = 0; trace < paths_.size(); ++trace)
     STELE_RETURN_IF_ERROR(ReadTrace(trace, visit));
-  if (!is_first) skipped_ = skipped_before;  // these lines are counted already
+  if (!is_first) skipped_lines_ = skipped_lines_before;  // these lines are counted already
   return absl::OkStatus();
 }
 

@@ -28,7 +28,7 @@ class OperationReader {
 
   // The tables of the traces, at most 1,001; known after ForEach().
   const std::set<std::string, std::less<>>& tables() const { return tables_; }
-  uint64_t skipped() const { return skipped_; }
+  uint64_t skipped_lines() const { return skipped_lines_; }
 
  private:
   absl::Status ReadTrace(size_t trace, const Visit& visit);
@@ -40,7 +40,7 @@ class OperationReader {
   const int64_t to_;
   std::vector<uint64_t> records_;  // of each trace, from the first call
   uint64_t lines_ = 0;
-  uint64_t skipped_ = 0;
+  uint64_t skipped_lines_ = 0;
   std::set<std::string, std::less<>> tables_;
 };
 

@@ -68,7 +68,7 @@ class LintRun {
     needs_rows_ = has_file;
     ChooseRules();
     STELE_RETURN_IF_ERROR(traces_.ReadTables());
-    report_.skipped_lines = traces_.skipped();
+    report_.skipped_lines = traces_.skipped_lines();
     STELE_RETURN_IF_ERROR(has_file       ? CheckFile()
                           : has_design   ? CheckDesign()
                           : has_database ? CheckDatabase()

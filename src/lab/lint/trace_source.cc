@@ -23,7 +23,7 @@ std::string NamesText(const std::set<std::string, std::less<>>& names) {
 
 absl::StatusOr<uint64_t> TraceSource::ForEach(
     const std::function<absl::Status(const std::string&, const TraceRecord&)>& add) const {
-  uint64_t skipped = 0;
+  uint64_t skipped_lines = 0;
   for (const std::string& path : paths_) {
     STELE_ASSIGN_OR_RETURN(const auto reader, TraceReader::Open(path, skips_bad_));
     TraceRecord record;
@@ -32,13 +32,14 @@ absl::StatusOr<uint64_t> TraceSource::ForEach(
       if (!any) break;
       STELE_RETURN_IF_ERROR(add(path, record));
     }
-    skipped += reader->skipped();
+    skipped_lines += reader->skipped_lines();
   }
-  return skipped;
+  return skipped_lines;
 }
 
 absl::Status TraceSource::ReadTables() {
-  STELE_ASSIGN_OR_RETURN(skipped_, ForEach([&](const std::string& path, const TraceRecord& record) {
+  STELE_ASSIGN_OR_RETURN(skipped_lines_,
+                         ForEach([&](const std::string& path, const TraceRecord& record) {
                            std::set<std::string, std::less<>>& names = names_[path];
                            if (!names.contains(record.table)) names.insert(record.table);
                            return tables_.Add(record);

@@ -32,7 +32,7 @@ class TraceSource {
   // of the traces (see TraceTables::Find).
   absl::Status CheckTables(const std::vector<std::string>& checked) const;
   // The number of lines that ReadTables() skipped.
-  uint64_t skipped() const { return skipped_; }
+  uint64_t skipped_lines() const { return skipped_lines_; }
   TraceTables& tables() { return tables_; }
 
   // Reads the operations on a table, which TraceTables::Find() knows. For the parameters see
@@ -52,7 +52,7 @@ class TraceSource {
   const bool skips_bad_;
   TraceTables tables_;
   std::map<std::string, std::set<std::string, std::less<>>> names_;  // of the tables, by trace
-  uint64_t skipped_ = 0;
+  uint64_t skipped_lines_ = 0;
 };
 
 }  // namespace stele::internal::lab

@@ -74,7 +74,7 @@ class QueryRecordsReader {
 
   absl::StatusOr<QueryRecords> Read() {
     STELE_RETURN_IF_ERROR(CheckOutputs());
-    if (fields_.empty()) return QueryRecords{.usable = 1, .records = {{}}};
+    if (fields_.empty()) return QueryRecords{.usable_records = 1, .records = {{}}};
     absl::Status first;
     for (const DesignInput& input : model().inputs) {
       if (!queries_[0].UsesInput(input.name)) continue;
@@ -84,7 +84,7 @@ class QueryRecordsReader {
         continue;
       }
       STELE_RETURN_IF_ERROR(ReadInput(input.name, *files));
-      if (found_.usable > 0) return std::move(found_);
+      if (found_.usable_records > 0) return std::move(found_);
       if (first.ok()) first = NothingUsable(input.name);
     }
     if (!first.ok()) return first;
@@ -110,7 +110,7 @@ class QueryRecordsReader {
   }
 
   absl::Status NothingUsable(const std::string& input) const {
-    if (found_.unusable == 0)
+    if (found_.unusable_records == 0)
       return InvalidArgument("query \"{}\": the input \"{}\" has no record of the table {}",
                              query_name(), input, table_name());
     return InvalidArgument("query \"{}\": no record of the input \"{}\" has its fields: {}",
@@ -134,7 +134,7 @@ class QueryRecordsReader {
       }
       done += reader->stored_bytes();
     }
-    found_.usable = sample.count();
+    found_.usable_records = sample.count();
     found_.records = sample.Take();
     return absl::OkStatus();
   }
@@ -152,7 +152,7 @@ class QueryRecordsReader {
       if (record.ok()) return sample->Add(*std::move(record));
       status = record.status();
     }
-    if (++found_.unusable == 1)
+    if (++found_.unusable_records == 1)
       found_.first_error =
           fmt::format("{}:{}: {}", file, reader.line_number(), ToStd(status.message()));
   }

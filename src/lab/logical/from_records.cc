@@ -86,7 +86,7 @@ class RecordOperations {
     if (options_.progress) options_.progress("writing", 0, order_.count());
     order_.Finish();
     STELE_RETURN_IF_ERROR(written_);
-    return RecordsToLogicalReport{.operations = order_.count(),
+    return RecordsToLogicalReport{.written_operations = order_.count(),
                                   .left_out = bad_,
                                   .first_error = std::string(ToStd(first_bad_.message()))};
   }

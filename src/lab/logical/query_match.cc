@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/status.h"
-#include "lab/compare/trace_lines.h"
+#include "lab/compare/comparison_trace.h"
 #include "lab/design/map_fields.h"
 #include "lab/design/query_request.h"
 #include "lab/design/row_mapping.h"
@@ -127,7 +127,7 @@ QueryMatch QueryMatcher::MatchQuery(const DesignQuery& query, const Rows& rows) 
   if (!requests.ok()) return match;
   for (size_t i = 0; i < requests->size(); ++i) {
     if (!HasRequest(rows.keys, rows.ranges, (*requests)[i].rows)) continue;
-    return {.query = &query, .fields = std::move(fields), .continues = i > 0};
+    return {.query = &query, .fields = std::move(fields), .continues_fan_out = i > 0};
   }
   // All requests of a query that fans out may be one scan of several ranges.
   if (rows.ranges.size() != requests->size() || requests->size() < 2) return match;

@@ -25,7 +25,7 @@ struct QueryMatch {
   const DesignQuery* query = nullptr;
   stele::lab::Design::Record fields = {};
   // True for a request of a query that fans out, except the first one. It becomes no operation.
-  bool continues = false;
+  bool continues_fan_out = false;
 };
 
 class QueryMatcher {

@@ -39,7 +39,7 @@ class LogicalConverter {
     STELE_RETURN_IF_ERROR(written_.ReadInputs());
     STELE_RETURN_IF_ERROR(
         ForEach(path, [&](const TraceRecord& operation) { return Convert(operation); }));
-    if (report_.operations + report_.skipped_lines == 0)
+    if (report_.recorded_operations + report_.skipped_lines == 0)
       return InvalidArgument("{} has no operation", Printable(path));
     report_.notes = written_.notes();
     return std::move(report_);
@@ -58,7 +58,7 @@ class LogicalConverter {
       if (options_.stop.stop_requested()) return Cancelled("the conversion was stopped");
       STELE_RETURN_IF_ERROR(take(record));
     }
-    report_.skipped_lines = reader->skipped();
+    report_.skipped_lines = reader->skipped_lines();
     return absl::OkStatus();
   }
 
@@ -73,16 +73,16 @@ class LogicalConverter {
   }
 
   absl::Status Convert(const TraceRecord& operation) {
-    ++report_.operations;
+    ++report_.recorded_operations;
     if (!IsOfTable(operation.table)) return LeaveOut("the operation is on another table");
     QueryMatch match = Match(operation);
     if (!match.reason.empty()) return LeaveOut(match.reason);
-    if (match.continues) return absl::OkStatus();
+    if (match.continues_fan_out) return absl::OkStatus();
     const std::string line = LogicalLine(match.query->name, !match.query->read.has_value(),
                                          match.fields, operation.micros);
     if (line.size() > kLogicalLineBytesMax)
       return LeaveOut(fmt::format("its fields have more than {} bytes", kLogicalLineBytesMax));
-    ++report_.written;
+    ++report_.written_operations;
     return write_(line);
   }
 

@@ -37,19 +37,19 @@ class RecordedOperations : public OperationSource {
     ReplayOperation operation;
     while (options_.operations_max == 0 || read_ < options_.operations_max) {
       STELE_ASSIGN_OR_RETURN(const bool any, reader_->Next(&operation.record));
-      report->skipped_lines = reader_->skipped();
+      report->skipped_lines = reader_->skipped_lines();
       if (!any) return std::nullopt;
       if (options_.stop.stop_requested()) return ReplayStopped();
       if (read_++ == 0) first_micros_ = operation.record.micros;
       report->sample = std::max(report->sample, operation.record.sample);
       const std::string_view why = SkipReason(operation.record, options_.writes);
       if (!why.empty()) {
-        ++report->skipped[std::string(why)];
+        ++report->skipped_operations[std::string(why)];
         continue;
       }
       STELE_ASSIGN_OR_RETURN(const std::optional<Table> table, FindTable(operation.record.table));
       if (!table.has_value()) {
-        ++report->skipped["operations on tables that the database does not have"];
+        ++report->skipped_operations["operations on tables that the database does not have"];
         continue;
       }
       operation.name = TraceOpName(operation.record.op);
@@ -112,7 +112,7 @@ class LogicalOperations : public OperationSource {
       const LogicalOperation& from = workload_.operations[read_++];
       const LogicalQuery& query = workload_.queries[from.query];
       if (!query.input.empty() && options_.writes == ReplayWrites::kSkip) {
-        ++report->skipped[std::string(kSkippedWrites)];
+        ++report->skipped_operations[std::string(kSkippedWrites)];
         continue;
       }
       ReplayOperation operation{.name = query.name, .micros = from.micros, .table = table_};

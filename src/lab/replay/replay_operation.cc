@@ -90,7 +90,7 @@ void Count(const Cells& cells, OperationCounts* counts) {
 
 void CountBytesRead(const ReadStats& stats, OperationCounts* counts) {
   counts->bytes_read += stats.bytes_read;
-  counts->is_bytes_read_known = counts->is_bytes_read_known && stats.is_work_known;
+  counts->is_work_known = counts->is_work_known && stats.is_work_known;
 }
 
 std::string MakePool(uint64_t seed) {

@@ -38,8 +38,8 @@ struct OperationCounts {
   uint64_t rows = 0;
   uint64_t cells = 0;
   uint64_t value_bytes = 0;
-  uint64_t bytes_read = 0;          // from files, by scans
-  bool is_bytes_read_known = true;  // false: by the scan of a server
+  uint64_t bytes_read = 0;    // from files, by scans
+  bool is_work_known = true;  // false: by the scan of a server
 };
 
 // The row that an operation begins with: its thread depends on it.

@@ -27,7 +27,7 @@ Json OperationsJson(std::string_view name, const ReplayReport::Operations& part,
                {"rows", part.rows},
                {"cells", part.cells},
                {"value_bytes", part.value_bytes}};
-  if (part.is_bytes_read_known) line["bytes_read"] = part.bytes_read;
+  if (part.is_work_known) line["bytes_read"] = part.bytes_read;
   line["latency_us"] = internal::lab::HistogramJson(part.latencies);
   if (report.rate.is_open_loop()) {
     line["service_time_us"] = internal::lab::HistogramJson(part.service_times);
@@ -48,7 +48,7 @@ void ReplayReport::Operations::Add(const Operations& other) {
   cells += other.cells;
   value_bytes += other.value_bytes;
   bytes_read += other.bytes_read;
-  is_bytes_read_known = is_bytes_read_known && other.is_bytes_read_known;
+  is_work_known = is_work_known && other.is_work_known;
   late += other.late;
   latencies.Add(other.latencies);
   service_times.Add(other.service_times);
@@ -102,7 +102,7 @@ std::string ReplayReport::ToJson(std::string_view version) const {
               {"errors", errors},
               {"version", version},
               {"machine", internal::lab::Machine()}};
-  for (const auto& [why, count] : skipped) run["skipped"][why] = count;
+  for (const auto& [why, count] : skipped_operations) run["skipped"][why] = count;
   if (rate.is_open_loop()) run["rate_was_sustained"] = !fell_behind();
   std::string text = JsonLine({{"run", std::move(run)}});
   for (const auto& [name, part] : operations) text += JsonLine(OperationsJson(name, part, *this));

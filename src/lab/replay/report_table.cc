@@ -65,7 +65,7 @@ ReplayTable MakeReplayTable(const ReplayReport& report) {
   table.notes += LoopText(report, all);
   if (all.operations == 0 && !WarmupText(report).empty())
     table.notes += "no operation was measured: the warm-up did not end before the trace\n";
-  for (const auto& [why, count] : report.skipped)
+  for (const auto& [why, count] : report.skipped_operations)
     table.notes += fmt::format("not replayed: {} ({})\n", count, why);
   for (const auto& [code, count] : report.errors)
     table.notes += fmt::format("errors: {} {}\n", count, code);

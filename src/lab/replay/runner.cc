@@ -112,7 +112,7 @@ class ReplayWorker {
     sum.cells += counts.cells;
     sum.value_bytes += counts.value_bytes;
     sum.bytes_read += counts.bytes_read;
-    sum.is_bytes_read_known = sum.is_bytes_read_known && counts.is_bytes_read_known;
+    sum.is_work_known = sum.is_work_known && counts.is_work_known;
     sum.late += begin - due > kLate ? 1 : 0;
     sum.latencies.Record(static_cast<uint64_t>((end - due).count()));
     sum.service_times.Record(static_cast<uint64_t>((end - begin).count()));

@@ -121,8 +121,8 @@ absl::StatusOr<bool> TraceInput::Next(TraceRecord* record) {
   return true;
 }
 
-uint64_t TraceInput::skipped() const {
-  return (lines_ != nullptr ? lines_->skipped() : blocks_->damaged()) + wrong_;
+uint64_t TraceInput::skipped_lines() const {
+  return (lines_ != nullptr ? lines_->skipped_lines() : blocks_->damaged()) + wrong_;
 }
 
 absl::Status TraceInput::Within(const absl::Status& status) const {

@@ -45,7 +45,7 @@ class TraceInput {
   // About the memory that the last record occupies.
   size_t record_bytes() const { return record_bytes_; }
   // The wrong lines or damaged blocks that were skipped so far.
-  uint64_t skipped() const;
+  uint64_t skipped_lines() const;
   // Returns `status` with the path and the place of the last record before its text.
   absl::Status Within(const absl::Status& status) const;
   // Null for JSON lines.

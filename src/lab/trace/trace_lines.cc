@@ -58,7 +58,7 @@ absl::StatusOr<bool> TraceLines::Next(TraceRecord* record) {
     if (parsed.ok()) continue;
     if (!options_.skips_bad || parsed.code() != absl::StatusCode::kInvalidArgument)
       return Within(parsed);
-    ++skipped_;
+    ++skipped_lines_;
   }
 }
 

@@ -43,7 +43,7 @@ class TraceLines {
   size_t line_bytes() const { return line_.text.size(); }
   // The trace records 1 in `sample()` operations.
   uint64_t sample() const { return sample_; }
-  uint64_t skipped() const { return skipped_; }
+  uint64_t skipped_lines() const { return skipped_lines_; }
   // Returns `status` with the path and this line before its text.
   absl::Status Within(const absl::Status& status) const;
 
@@ -57,7 +57,7 @@ class TraceLines {
   const Options options_;
   InputLine line_;
   uint64_t sample_ = 1;
-  uint64_t skipped_ = 0;
+  uint64_t skipped_lines_ = 0;
 };
 
 }  // namespace stele::internal::lab

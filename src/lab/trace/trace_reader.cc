@@ -62,7 +62,7 @@ absl::Status TraceReader::FindLate(const std::string& path, bool skips_bad,
     window.Add({.place = {.micros = record.micros, .number = input->number()},
                 .bytes = input->record_bytes()});
   }
-  skipped_ = input->skipped();
+  skipped_lines_ = input->skipped_lines();
   return internal::WithContext(late_.Finish(), path);
 }
 

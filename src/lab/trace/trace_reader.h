@@ -37,7 +37,7 @@ class TraceReader {
   // that were added to the file after Open() are not read.
   absl::StatusOr<bool> Next(TraceRecord* record);
   // The lines or blocks that were left out so far.
-  uint64_t skipped() const { return at_end_ ? skipped_ : input_->skipped(); }
+  uint64_t skipped_lines() const { return at_end_ ? skipped_lines_ : input_->skipped_lines(); }
 
  private:
   // An operation that waits for earlier ones. The record is null the first time.
@@ -74,8 +74,8 @@ class TraceReader {
   Window window_;
   RecordSorter late_;
   bool at_end_ = false;
-  uint64_t skipped_ = 0;  // in the whole trace
-  absl::Status end_;      // the error at the end
+  uint64_t skipped_lines_ = 0;  // in the whole trace
+  absl::Status end_;            // the error at the end
 };
 
 }  // namespace stele::internal::lab

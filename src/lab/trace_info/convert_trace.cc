@@ -40,7 +40,7 @@ absl::StatusOr<uint64_t> Convert(const std::string& path, TraceForm form, const 
   const bool has_ended = blocks == nullptr || blocks->is_complete();
   STELE_RETURN_IF_ERROR(output->Finish(has_ended ? &counts : nullptr));
   if (is_complete != nullptr) *is_complete = has_ended;
-  return input->skipped() + refused;
+  return input->skipped_lines() + refused;
 }
 
 }  // namespace

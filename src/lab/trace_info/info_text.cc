@@ -97,9 +97,10 @@ void AppendFacts(const TraceInfo& info, std::string* out) {
                         WithCommas(info.dropped),
                         info.stopped_at_limit ? ", stopped at its largest size" : "");
   }
-  if (info.skipped > 0)
-    *out += fmt::format("left out   {}\n",
-                        Counted(info.skipped, info.is_binary ? "damaged block" : "wrong line"));
+  if (info.skipped_lines > 0)
+    *out +=
+        fmt::format("left out   {}\n",
+                    Counted(info.skipped_lines, info.is_binary ? "damaged block" : "wrong line"));
 }
 
 }  // namespace
@@ -142,7 +143,7 @@ std::string TraceInfo::ToJson() const {
   AppendNumberOf("file_bytes", file_bytes, &out);
   AppendNumberOf("sample", sample, &out);
   AppendNumberOf("records", records, &out);
-  AppendNumberOf("skipped", skipped, &out);
+  AppendNumberOf("skipped_lines", skipped_lines, &out);
   if (records > 0) {
     AppendNumberOf("from", static_cast<uint64_t>(from_micros), &out);
     AppendNumberOf("to", static_cast<uint64_t>(to_micros), &out);

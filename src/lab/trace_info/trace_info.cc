@@ -101,7 +101,7 @@ absl::StatusOr<TraceInfo> ReadInfo(const std::string& path, bool skips_bad) {
   STELE_ASSIGN_OR_RETURN(const auto file, PosixFileSystem()->Open(path, OpenMode::kRead));
   STELE_ASSIGN_OR_RETURN(info.file_bytes, file->Size());
   info.sample = input->sample();
-  info.skipped = input->skipped();
+  info.skipped_lines = input->skipped_lines();
   const TraceBlocks* const blocks = input->blocks();
   if (blocks == nullptr) return info;
   info.is_binary = true;

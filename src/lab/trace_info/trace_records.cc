@@ -99,7 +99,7 @@ absl::StatusOr<bool> TraceReader::Next(TraceRecord* record) {
 }
 
 uint64_t TraceReader::sample() const { return state_->has_begun ? state_->input->sample() : 1; }
-uint64_t TraceReader::skipped() const { return state_->input->skipped(); }
+uint64_t TraceReader::skipped_lines() const { return state_->input->skipped_lines(); }
 bool TraceReader::is_complete() const {
   return state_->input->blocks() == nullptr || state_->input->blocks()->is_complete();
 }

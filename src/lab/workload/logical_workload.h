@@ -29,8 +29,8 @@ struct LogicalQuery {
   std::string name;
   std::string input;  // the input that it writes, in all designs; "": it reads
   std::vector<stele::lab::Design::Record> records;
-  uint64_t unusable = 0;       // records that a design cannot use
-  std::string first_unusable;  // why: "FILE:LINE: reason"
+  uint64_t unusable_records = 0;      // that a design cannot use
+  std::string first_unusable_record;  // the first of them: "FILE:LINE: reason"
 };
 
 struct LogicalOperation {

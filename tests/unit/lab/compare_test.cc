@@ -169,7 +169,7 @@ TEST_F(CompareDesignsTest, CountsAreExact) {
   for (const CompareReport::DesignFigures& design : report.designs) {
     EXPECT_EQ(design.data.records, 40u);
     EXPECT_EQ(design.data.rows, 40u);
-    EXPECT_EQ(design.data.cells, 40u);
+    EXPECT_EQ(design.data.cells_kept, 40u);
     EXPECT_EQ(design.data.logical_bytes(), 40u * (4 + 5 + 5));
     EXPECT_GT(design.data.logged_bytes, design.data.logical_bytes()) << "not compressed";
     EXPECT_GE(design.data.written_bytes, design.data.logged_bytes + design.data.disk_bytes);
@@ -296,7 +296,7 @@ TEST_F(CompareDesignsTest, DifferentAnswersAreCounted) {
       DesignOf("all", OrdersDesign("orders", "{number}#{user}", "start: \"0\", limit: 7"));
   const CompareReport report = Compared();
   EXPECT_EQ(report.answers_equal, 0u);
-  EXPECT_EQ(report.queries[0].different_answers, report.answers_compared);
+  EXPECT_EQ(report.queries[0].differing_operations, report.answers_compared);
   ASSERT_EQ(report.differences.size(), 3u);
   EXPECT_EQ(report.differences[0].query, 0u);
   EXPECT_EQ(report.differences[0].record.size(), 1u);
@@ -307,8 +307,8 @@ TEST_F(CompareDesignsTest, AnEstimateCountsNodes) {
   const auto settings =
       EstimateSettings::Load(directory_.Write("node.yaml", "{reads: 10, rate: 1000, target: 1}\n"));
   ASSERT_TRUE(settings.ok()) << settings.status();
-  EXPECT_EQ(settings->reads, 10);
-  EXPECT_EQ(settings->writes, 14'000);
+  EXPECT_EQ(settings->node_reads_per_second, 10);
+  EXPECT_EQ(settings->node_writes_per_second, 14'000);
   options_.estimate = *settings;
   const CompareReport report = Compared();
   EXPECT_EQ(report.estimate_rate, 1000);
@@ -316,7 +316,7 @@ TEST_F(CompareDesignsTest, AnEstimateCountsNodes) {
     ASSERT_TRUE(design.estimate.has_value());
     const auto reads =
         static_cast<double>(design.queries[0].operations + design.queries[1].operations);
-    EXPECT_DOUBLE_EQ(design.estimate->reads, reads * 10);
+    EXPECT_DOUBLE_EQ(design.estimate->reads_per_second, reads * 10);
     EXPECT_GE(design.estimate->nodes, static_cast<uint64_t>(reads));
     EXPECT_FALSE(design.estimate->month_price.has_value());
   }
@@ -332,7 +332,7 @@ TEST_F(CompareDesignsTest, AnEstimateOfWritesHasTheSizeOfALoadedRecord) {
   for (const char byte : {'a', 'b', 'c'}) csv += fmt::format("u1,1,{}\n", std::string(1500, byte));
   directory_.Write("orders.csv", csv);
   options_.allows_duplicates = true;
-  options_.estimate = EstimateSettings{.rate = 1000};
+  options_.estimate = EstimateSettings{.operations_per_second = 1000};
   const CompareReport report = Compared();
   ASSERT_EQ(report.designs.size(), 2u);
   for (const CompareReport::DesignFigures& design : report.designs) {
@@ -340,7 +340,7 @@ TEST_F(CompareDesignsTest, AnEstimateOfWritesHasTheSizeOfALoadedRecord) {
     ASSERT_TRUE(design.estimate.has_value());
     ASSERT_GT(design.queries[2].requests, 0u);
     // 10 operations/s for each of the 100. A record is two rows of 1,000 bytes.
-    EXPECT_DOUBLE_EQ(design.estimate->writes,
+    EXPECT_DOUBLE_EQ(design.estimate->writes_per_second,
                      10 * 2 * static_cast<double>(design.queries[2].requests));
   }
 }
@@ -369,7 +369,7 @@ TEST_F(CompareDesignsTest, WrongOptionsAreErrors) {
     options.distribution.hot_rows = std::numeric_limits<double>::quiet_NaN();
   });
   refused("numbers of EstimateSettings",
-          [](auto& options) { options.estimate = EstimateSettings{.reads = 0}; });
+          [](auto& options) { options.estimate = EstimateSettings{.node_reads_per_second = 0}; });
   refused("needed together",
           [](auto& options) { options.estimate = EstimateSettings{.node_hour = 1}; });
   refused("would be replaced",

@@ -221,7 +221,7 @@ TEST_F(RecordsToLogicalTest, EachRecordIsAnOperationAtItsTime) {
   std::vector<std::string> lines;
   const auto report = RecordsToLogicalTrace(csv_, options_, Into(&lines));
   ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_EQ(report->operations, 3u);
+  EXPECT_EQ(report->written_operations, 3u);
   EXPECT_EQ(report->left_out, 0u);
   EXPECT_EQ(report->first_error, "");
   ASSERT_EQ(lines.size(), 3u);
@@ -239,7 +239,7 @@ TEST_F(RecordsToLogicalTest, ADesignSelectsFieldsAndWrittenRecords) {
   std::vector<std::string> lines;
   const auto report = RecordsToLogicalTrace(csv_, options_, Into(&lines));
   ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_EQ(report->operations, 2u);
+  EXPECT_EQ(report->written_operations, 2u);
   EXPECT_EQ(report->left_out, 0u);
   const LogicalWorkload workload = ReadBack(lines);
   ASSERT_EQ(workload.operations.size(), 2u);
@@ -261,7 +261,7 @@ TEST_F(RecordsToLogicalTest, BadRecordsAreErrorsOrLeftOut) {
   options_.skips_bad = true;
   const auto report = RecordsToLogicalTrace(path, options_, Into(&lines));
   ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_EQ(report->operations, 1u);
+  EXPECT_EQ(report->written_operations, 1u);
   EXPECT_EQ(report->left_out, 1u);
   EXPECT_NE(report->first_error.find("bad.csv:2: "), std::string::npos) << report->first_error;
   EXPECT_EQ(lines.size(), 1u);
@@ -339,8 +339,8 @@ TEST_F(TraceToLogicalTest, EachOperationBecomesItsQuery) {
   std::vector<std::string> lines;
   const auto report = TraceToLogicalTrace(trace_, design_, {}, Into(&lines));
   ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_EQ(report->operations, 4u);
-  EXPECT_EQ(report->written, 2u);
+  EXPECT_EQ(report->recorded_operations, 4u);
+  EXPECT_EQ(report->written_operations, 2u);
   const std::map<std::string, uint64_t> left_out = {{"del: a design has no query that deletes", 1},
                                                     {"the operation is on another table", 1}};
   EXPECT_EQ(report->left_out, left_out);
@@ -369,7 +369,7 @@ TEST_F(TraceToLogicalTest, WrongLinesAreErrorsOrSkipped) {
   const auto report = TraceToLogicalTrace(path, design_, {.skips_bad = true}, Into(&lines));
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->skipped_lines, 1u);
-  EXPECT_EQ(report->operations, 1u);
+  EXPECT_EQ(report->recorded_operations, 1u);
   EXPECT_EQ(lines.size(), 1u);
 }
 
@@ -382,12 +382,12 @@ TEST_F(TraceToLogicalTest, AnInputWithoutAFileIsNoted) {
   EXPECT_NE(report->notes[0].find("the input visits has no file"), std::string::npos);
   // The row key alone makes no cell.
   EXPECT_EQ(lines.size(), 1u);
-  EXPECT_EQ(report->written, 1u);
+  EXPECT_EQ(report->written_operations, 1u);
   const auto given =
       TraceToLogicalTrace(trace_, elsewhere, {.inputs = {{"visits", csv_}}}, Into(&lines));
   ASSERT_TRUE(given.ok()) << given.status();
   EXPECT_TRUE(given->notes.empty());
-  EXPECT_EQ(given->written, 2u);
+  EXPECT_EQ(given->written_operations, 2u);
 }
 
 TEST_F(TraceToLogicalTest, WrongOptionsAreRefused) {

@@ -68,8 +68,8 @@ TEST_F(QueryRecordsTest, KeepsTheFieldsOfTheQuery) {
   const auto found = Read("by-key");
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_EQ(found->input, "first");
-  EXPECT_EQ(found->usable, 2U) << "a and c; b is no row of the table";
-  EXPECT_EQ(found->unusable, 1U) << "k is absent";
+  EXPECT_EQ(found->usable_records, 2U) << "a and c; b is no row of the table";
+  EXPECT_EQ(found->unusable_records, 1U) << "k is absent";
   EXPECT_NE(found->first_error.find("first.csv:4: query \"by-key\": prefix: field \"k\": absent"),
             std::string::npos)
       << found->first_error;
@@ -80,7 +80,7 @@ TEST_F(QueryRecordsTest, UsesTheFirstInputThatHasTheFields) {
   const auto found = Read("by-user");
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_EQ(found->input, "second");
-  EXPECT_EQ(found->unusable, 2U);
+  EXPECT_EQ(found->unusable_records, 2U);
   EXPECT_EQ(found->records, (std::vector<Design::Record>{{{"user", "7"}}, {{"user", "1"}}}));
 }
 
@@ -89,7 +89,7 @@ TEST_F(QueryRecordsTest, SamplesEvenly) {
   for (int i = 0; i < 37; ++i) first_ += std::to_string(i) + ",y,1\n";
   const auto found = Read("by-key", {.records_max = 5});
   ASSERT_TRUE(found.ok()) << found.status();
-  EXPECT_EQ(found->usable, 37U);
+  EXPECT_EQ(found->usable_records, 37U);
   std::string keys;
   for (const Design::Record& record : found->records) keys += record.at("k") + " ";
   EXPECT_EQ(keys, "0 8 16 24 32 ");
@@ -104,7 +104,7 @@ TEST_F(QueryRecordsTest, MemoryIsBounded) {
   for (int i = 0; i < 511; ++i) first_ += many;
   const auto found = Read("by-key");
   ASSERT_TRUE(found.ok()) << found.status();
-  EXPECT_EQ(found->usable, 20'480U);
+  EXPECT_EQ(found->usable_records, 20'480U);
   EXPECT_EQ(found->records.size(), 10'240U) << "64 MiB";
 }
 
@@ -168,7 +168,7 @@ TEST_F(QueryRecordsTest, ARecordIsUsableInAllDesigns) {
   ASSERT_TRUE(records.ok()) << records.status();
   EXPECT_EQ(records->records,
             (std::vector<Design::Record>{{{"k", "a"}, {"v", "1"}}, {{"k", "c"}, {"v", "4"}}}));
-  EXPECT_EQ(records->unusable, 1u);
+  EXPECT_EQ(records->unusable_records, 1u);
   // "b" has no key in the other design, and would have no cell without k.
   first_ += ",y,5\n";
   const auto written = Read("add", {.others = {{*other, "u"}}});

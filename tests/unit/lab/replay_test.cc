@@ -110,12 +110,12 @@ TEST_F(ReplayTest, AReportLeavesOutBytesReadThatAreUnknown) {
   ReplayReport report;
   report.operations["get"].operations = 1;
   report.operations["get"].bytes_read = 7;
-  EXPECT_TRUE(report.Sum().is_bytes_read_known);
+  EXPECT_TRUE(report.Sum().is_work_known);
   const std::string known = report.ToJson("1");
   EXPECT_NE(known.find("\"bytes_read\":7"), std::string::npos) << known;
-  report.operations["get"].is_bytes_read_known = false;
+  report.operations["get"].is_work_known = false;
   report.operations["set"].operations = 1;
-  EXPECT_FALSE(report.Sum().is_bytes_read_known);
+  EXPECT_FALSE(report.Sum().is_work_known);
   const std::string partly = report.ToJson("1");
   const size_t at = partly.find("\"bytes_read\"");
   ASSERT_NE(at, std::string::npos) << "that of set is known: " << partly;
@@ -179,7 +179,8 @@ TEST_F(ReplayTest, AMissingTableIsAnErrorForTheFirstOperationOnly) {
   EXPECT_NE(missing.message().find("with ReplayOptions::tables"), std::string::npos) << missing;
   const ReplayReport report = Ran(Line(0, "get", R"("row":"a")") + other + other, Fast());
   EXPECT_EQ(report.operations.at("get").operations, 1u);
-  EXPECT_EQ(report.skipped.at("operations on tables that the database does not have"), 2u);
+  EXPECT_EQ(report.skipped_operations.at("operations on tables that the database does not have"),
+            2u);
 
   ReplayOptions mapped = Fast();
   mapped.tables = {{"other", "t"}};
@@ -217,12 +218,12 @@ TEST_F(ReplayTest, WritesAndDropsRunOnlyIfTheyAreWanted) {
   options.writes = ReplayWrites::kSkip;
   const ReplayReport reads = Ran(trace, options);
   EXPECT_EQ(reads.Sum().operations, 1u);
-  EXPECT_EQ(reads.skipped.at("writes, which are skipped"), 4u);
+  EXPECT_EQ(reads.skipped_operations.at("writes, which are skipped"), 4u);
   EXPECT_EQ(RowsOf("t"), "");
 
   const ReplayReport writes = Ran(trace, Fast());
   EXPECT_EQ(writes.Sum().operations, 3u);
-  EXPECT_EQ(writes.skipped.size(), 2u) << "drop, and rmw without increments";
+  EXPECT_EQ(writes.skipped_operations.size(), 2u) << "drop, and rmw without increments";
   EXPECT_EQ(RowsOf("t"), "a b ");
 
   options.writes = ReplayWrites::kApplyDrops;
@@ -304,13 +305,13 @@ TEST_F(ReplayTest, AStopEndsTheSearchForTheNextOperation) {
   const auto later = Run(Line(1, "get", R"("row":"a")") + writes, options);
   ASSERT_TRUE(later.ok()) << later.status();
   EXPECT_EQ(later->end.code(), absl::StatusCode::kCancelled) << later->end;
-  EXPECT_TRUE(later->skipped.empty()) << later->ToText();
+  EXPECT_TRUE(later->skipped_operations.empty()) << later->ToText();
 
   // The stop is requested before the replay, which reads no operation then.
   const auto before = Run(writes, options);
   ASSERT_TRUE(before.ok()) << before.status();
   EXPECT_EQ(before->end.code(), absl::StatusCode::kCancelled) << before->end;
-  EXPECT_TRUE(before->skipped.empty()) << before->ToText();
+  EXPECT_TRUE(before->skipped_operations.empty()) << before->ToText();
 }
 
 TEST_F(ReplayTest, AStopAfterTheLastOperationChangesNothing) {
@@ -361,7 +362,7 @@ TEST_F(ReplayTest, ALogicalTraceRunsTheQueriesOfADesign) {
   const auto later = Run(read + add + add, stopped);
   ASSERT_TRUE(later.ok()) << later.status();
   EXPECT_EQ(later->end.code(), absl::StatusCode::kCancelled) << later->end;
-  EXPECT_TRUE(later->skipped.empty()) << later->ToText();
+  EXPECT_TRUE(later->skipped_operations.empty()) << later->ToText();
   // The stop is requested already, so the wrong line is not read.
   const auto before = Run(add + "{}\n", stopped);
   ASSERT_TRUE(before.ok()) << before.status();

@@ -16,7 +16,7 @@ namespace {
 
 struct InputRead {
   std::vector<TraceRecord> records;
-  uint64_t skipped = 0;
+  uint64_t skipped_lines = 0;
 };
 
 class TraceInputTest : public testing::Test {
@@ -33,7 +33,7 @@ class TraceInputTest : public testing::Test {
       EXPECT_GE((*input)->record_bytes(), record.keys.size() * sizeof(std::string));
       read.records.push_back(record);
     }
-    read.skipped = (*input)->skipped();
+    read.skipped_lines = (*input)->skipped_lines();
     return read;
   }
 
@@ -59,7 +59,7 @@ TEST_F(TraceInputTest, BothFormsHaveTheSameMembers) {
     const auto read = Read(bytes);
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(read->records, std::vector<TraceRecord>{expected});
-    EXPECT_EQ(read->skipped, 0u);
+    EXPECT_EQ(read->skipped_lines, 0u);
   }
 }
 
@@ -74,7 +74,7 @@ TEST_F(TraceInputTest, DamagedBlocksAreSkippedAndCounted) {
   const auto read = Read(file);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->records, (std::vector<TraceRecord>{GetTraceRecord(1), GetTraceRecord(3)}));
-  EXPECT_EQ(read->skipped, 1u);
+  EXPECT_EQ(read->skipped_lines, 1u);
   file[8] = 2;
   const absl::Status status = Read(file).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
@@ -97,7 +97,7 @@ TEST_F(TraceInputTest, TextsThatAreNotUtf8AreWrong) {
   const auto read = Read(file, true);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->records, std::vector<TraceRecord>{GetTraceRecord(1)});
-  EXPECT_EQ(read->skipped, 2u);
+  EXPECT_EQ(read->skipped_lines, 2u);
 }
 
 TEST_F(TraceInputTest, BinaryTracesAreSortedByTime) {

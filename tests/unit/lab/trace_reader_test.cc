@@ -55,7 +55,7 @@ class TraceReaderTest : public testing::Test {
       ASSERT_EQ(record, RecordAt(micros));
     }
     EXPECT_FALSE(*(*reader)->Next(&record));
-    EXPECT_EQ((*reader)->skipped(), 0u);
+    EXPECT_EQ((*reader)->skipped_lines(), 0u);
   }
   const TemporaryDirectory directory_;
 };

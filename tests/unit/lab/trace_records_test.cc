@@ -30,7 +30,7 @@ std::vector<PublicTraceRecord> ReadAll(const std::string& path, uint64_t sample)
   }
   if (reader.ok()) {
     EXPECT_EQ(reader->sample(), sample);
-    EXPECT_EQ(reader->skipped(), 0u);
+    EXPECT_EQ(reader->skipped_lines(), 0u);
     EXPECT_TRUE(reader->is_complete());
   }
   return records;

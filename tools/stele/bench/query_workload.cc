@@ -131,9 +131,10 @@ std::string RecordsText(const std::string& name, const lab::QueryRecords& record
   if (records.input.empty()) return fmt::format("; {}: no parameters", EscapedKey(name));
   std::string text = fmt::format("; {}: {} records of {}", EscapedKey(name), records.records.size(),
                                  records.input);
-  if (records.usable > records.records.size())
-    text += fmt::format(", sampled from {}", records.usable);
-  if (records.unusable > 0) text += fmt::format(", {} without its parameters", records.unusable);
+  if (records.usable_records > records.records.size())
+    text += fmt::format(", sampled from {}", records.usable_records);
+  if (records.unusable_records > 0)
+    text += fmt::format(", {} without its parameters", records.unusable_records);
   return text;
 }
 

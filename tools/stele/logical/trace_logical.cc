@@ -20,7 +20,7 @@ void NoteCounts(Session& session, const lab::TraceToLogicalReport& report) {
   for (const auto& [reason, count] : report.left_out) sum += count;
   if (sum > 0) {
     session.Note(fmt::format("stele: left out {} of {}:\n", sum,
-                             Counted(report.operations, "operation", "operations")));
+                             Counted(report.recorded_operations, "operation", "operations")));
   }
   for (const auto& [reason, count] : report.left_out)
     session.Note(fmt::format("  {:>9}  {}\n", count, reason));

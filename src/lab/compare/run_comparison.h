@@ -1,4 +1,4 @@
-// compare/runner.h: runs the same operations on several designs, and measures them.
+// compare/run_comparison.h: runs the same operations on several designs, and measures them.
 //
 // Counting:  all operations run once, on one thread. The figures are exact, and the same in every
 //            comparison with the same seed.

@@ -1,5 +1,5 @@
-// compare/trace_lines.h: writes operations of a comparison as lines of a trace, for the heat map
-// and the advisor.
+// compare/comparison_trace.h: writes operations of a comparison as lines of a trace, for the heat
+// map and the advisor.
 //
 // Threads:   Pure functions.
 #pragma once
@@ -17,7 +17,7 @@ std::pair<std::string, std::string> BoundsOf(const RowRange& range);
 
 // One line per request, which began at `micros`. A query that fans out has the numbers of all its
 // requests in its first line.
-std::string CompareTraceLines(const std::string& table, const PreparedOperation& operation,
-                              const OperationResult& result, int64_t micros);
+std::string ComparisonTraceLines(const std::string& table, const PreparedOperation& operation,
+                                 const OperationResult& result, int64_t micros);
 
 }  // namespace stele::internal::lab

@@ -1,4 +1,4 @@
-#include "lab/compare/runner.h"
+#include "lab/compare/run_comparison.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/status.h"
+#include "lab/compare/comparison_trace.h"
 #include "lab/compare/estimate.h"
 #include "lab/compare/rounds.h"
-#include "lab/compare/trace_lines.h"
 #include "stele/lab/heat_map.h"
 #include "stele/lab/lint.h"
 
@@ -96,7 +96,7 @@ class CountingRun {
     STELE_RETURN_IF_ERROR(design_.Run(operation, prepared, &result));
     if (options_.estimate.has_value())
       STELE_RETURN_IF_ERROR(design_.CountScannedRows(prepared, &result));
-    *trace << CompareTraceLines(design_.table_name(), prepared, result, micros);
+    *trace << ComparisonTraceLines(design_.table_name(), prepared, result, micros);
     return result;
   }
 
@@ -141,7 +141,7 @@ absl::Status AddLoadAndFindings(const ComparedDesign& design, const std::string&
   }
   uint64_t requests = 0;
   for (const CompareReport::QueryFigures& query : result->queries) requests += query.requests;
-  result->busiest_range_share = hottest / static_cast<double>(std::max<uint64_t>(requests, 1));
+  result->hottest_band_share = hottest / static_cast<double>(std::max<uint64_t>(requests, 1));
   STELE_ASSIGN_OR_RETURN(const stele::lab::LintReport report,
                          stele::lab::Lint({.database = design.database(),
                                            .tables = {design.table_name()},
@@ -199,8 +199,8 @@ LoadCounts LoadCountsOf(const CompareReport::DesignFigures& design,
 
 void AddEstimates(const LogicalWorkload& workload, const stele::lab::EstimateSettings& settings,
                   CompareReport* result) {
-  result->estimate_rate =
-      settings.rate.value_or(workload.recorded_rate.value_or(kEstimateRateDefault));
+  result->estimate_rate = settings.operations_per_second.value_or(
+      workload.recorded_rate.value_or(kEstimateRateDefault));
   for (CompareReport::DesignFigures& design : result->designs)
     design.estimate = EstimateOf(settings, result->estimate_rate, LoadCountsOf(design, workload));
 }
@@ -224,7 +224,7 @@ void CompareAnswers(const LogicalWorkload& workload,
       ++result->answers_equal;
       continue;
     }
-    ++result->queries[operation.query].different_answers;
+    ++result->queries[operation.query].differing_operations;
     if (result->differences.size() >= kDifferencesMax) continue;
     CompareReport::AnswerDifference difference{
         .query = operation.query,

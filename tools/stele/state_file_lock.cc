@@ -1,4 +1,4 @@
-#include "copy_lock.h"
+#include "state_file_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -38,11 +38,13 @@ absl::Status NotALockFile(const std::string& path) {
 
 }  // namespace
 
-std::string CopyLock::PathOf(const std::string& mark_path) { return mark_path + kLockSuffix; }
+std::string StateFileLock::PathOf(const std::string& state_path) {
+  return state_path + kLockSuffix;
+}
 
-absl::StatusOr<std::unique_ptr<CopyLock>> CopyLock::Take(const std::string& mark_path,
-                                                         std::string_view user) {
-  const std::string path = PathOf(mark_path);
+absl::StatusOr<std::unique_ptr<StateFileLock>> StateFileLock::Take(const std::string& state_path,
+                                                                   std::string_view user) {
+  const std::string path = PathOf(state_path);
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     const int descriptor =
         open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
@@ -61,16 +63,16 @@ absl::StatusOr<std::unique_ptr<CopyLock>> CopyLock::Take(const std::string& mark
       if (error != EWOULDBLOCK) return internal::ErrnoStatus("lock", path, error);
       return internal::FailedPrecondition(
           "{} is in use by a running {}: wait for its end, or name another file with --resume",
-          mark_path, user);
+          state_path, user);
     }
     if (IsStillAt(path, descriptor))
-      return std::unique_ptr<CopyLock>(new CopyLock(path, descriptor));
+      return std::unique_ptr<StateFileLock>(new StateFileLock(path, descriptor));
     close(descriptor);
   }
   return internal::Unavailable("lock {}: other runs begin and end all the time", path);
 }
 
-CopyLock::~CopyLock() {
+StateFileLock::~StateFileLock() {
   if (IsStillAt(path_, descriptor_) && IsEmptyFile(descriptor_))
     unlink(path_.c_str());  // while it is locked
   close(descriptor_);

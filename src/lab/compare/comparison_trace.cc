@@ -1,4 +1,4 @@
-#include "lab/compare/trace_lines.h"
+#include "lab/compare/comparison_trace.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -74,8 +74,8 @@ std::pair<std::string, std::string> BoundsOf(const RowRange& range) {
   return {std::move(start), std::move(end)};
 }
 
-std::string CompareTraceLines(const std::string& table, const PreparedOperation& operation,
-                              const OperationResult& result, int64_t micros) {
+std::string ComparisonTraceLines(const std::string& table, const PreparedOperation& operation,
+                                 const OperationResult& result, int64_t micros) {
   const auto head = [&] { return Json{{"t", micros}, {"op", "set"}, {"table", table}}; };
   std::string lines;
   const auto add = [&](const Json& line) {
