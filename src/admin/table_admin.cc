@@ -227,7 +227,7 @@ absl::StatusOr<KeyRange> CompactTablet(const Parts& parts, uint32_t table_id,
                                        const std::string& row_key, std::atomic<bool>* stop,
                                        const WaitLimits& limits) {
   STELE_ASSIGN_OR_RETURN(const KeyRange range,
-                         parts.scheduler->ClaimTablet(table_id, row_key, stop, limits));
+                         parts.scheduler->AcquireTablet(table_id, row_key, stop, limits));
   absl::Status status;
   do {
     const TimedView taken = TakeTimedView(*parts.state, parts.clock, table_id);

@@ -2,12 +2,12 @@
 //
 // A schema change, drop or load is one edit. An edit that concerns writes is installed in an
 // exclusive section, so that every write is completely before or completely after it. A new table
-// or a property needs no section. A bulk load blocks only writers of the same table.
+// or a property needs none. A bulk load blocks only writers of the same table.
 //
 // Used by:   db/local_database.cc and db/local_table.cc (schema changes, drops, Flush, Compact);
 //            admin/bulk_load.cc (the install).
 // Calls:     commit/committer.h for an exclusive section or a pause, commit/installer.h for the
-//            edit, jobs/job_scheduler.h to wait for a flush and to claim a tablet,
+//            edit, jobs/job_scheduler.h to wait for a flush and to acquire a tablet,
 //            jobs/job_runner.h for the compactions of CompactTable.
 // Errors:    AlreadyExists, NotFound, InvalidArgument as documented for the public calls. After
 //            Unavailable or ResourceExhausted from the disk nothing has changed.

@@ -60,14 +60,14 @@ class GroupRows {
 struct Committer::Waiter {
   CommitRequest request;
   // Set: an exclusive section; the request is empty.
-  const std::function<absl::Status()>* section = nullptr;
+  const std::function<absl::Status()>* exclusive_section = nullptr;
   absl::Status status;
   bool done = false;
   bool is_taken = false;  // it is in a leader's group; guarded by mutex_
   Turn turn;              // given when done, or when it is at the head of the queue
 
   // A write that is not synced. It takes a few microseconds.
-  bool is_short() const { return section == nullptr && !request.sync; }
+  bool is_short() const { return exclusive_section == nullptr && !request.sync; }
 };
 
 Committer::Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, Limits limits)
@@ -87,15 +87,15 @@ bool Committer::IsInSection() const {
   return section_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
 }
 
-absl::Status Committer::RunExclusive(const std::function<absl::Status()>& section,
+absl::Status Committer::RunExclusive(const std::function<absl::Status()>& exclusive_section,
                                      const WaitLimits& limits) {
-  Waiter waiter{.request = {.limits = limits}, .section = &section};
+  Waiter waiter{.request = {.limits = limits}, .exclusive_section = &exclusive_section};
   Enqueue(&waiter);
   return waiter.status;
 }
 
-bool Committer::RunExclusiveIfIdle(const std::function<absl::Status()>& section) {
-  Waiter waiter{.section = &section};
+bool Committer::RunExclusiveIfIdle(const std::function<absl::Status()>& exclusive_section) {
+  Waiter waiter{.exclusive_section = &exclusive_section};
   {
     MutexLock lock(mutex_);
     if (closed_ || !queue_.empty()) return false;
@@ -152,15 +152,15 @@ void Committer::SleepWithLimits(Waiter* waiter) {
 }
 
 absl::Status Committer::PauseWrites(uint32_t table_id,
-                                    const std::function<absl::Status()>& section) {
+                                    const std::function<absl::Status()>& exclusive_section) {
   const uint64_t request = pauses_.Request();
   bool begun = false;
   while (!begun) {
-    pauses_.AwaitTurn(table_id, request);
+    pauses_.AwaitMayBegin(table_id, request);
     STELE_RETURN_IF_ERROR(RunExclusive([&]() -> absl::Status {
       // Another pause began meanwhile.
       if (!pauses_.MayBegin(table_id, request)) return absl::OkStatus();
-      STELE_RETURN_IF_ERROR(section());
+      STELE_RETURN_IF_ERROR(exclusive_section());
       pauses_.Begin(table_id);
       begun = true;
       return absl::OkStatus();
@@ -181,10 +181,10 @@ absl::Status Committer::CheckPausesOf(const CommitRequest& request) const {
 
 void Committer::Lead(Waiter* leader) {
   const std::vector<Waiter*> group = TakeGroup(leader);
-  if (leader->section != nullptr) {
+  if (leader->exclusive_section != nullptr) {
     leader->status = poison();
     section_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    if (leader->status.ok()) leader->status = (*leader->section)();
+    if (leader->status.ok()) leader->status = (*leader->exclusive_section)();
     section_thread_.store({}, std::memory_order_relaxed);
   } else {
     CommitGroup(group);
@@ -203,7 +203,7 @@ void Committer::Lead(Waiter* leader) {
 // its rows. Otherwise the conditional batch is checked as if it were first.
 std::vector<Committer::Waiter*> Committer::TakeGroup(Waiter* leader) {
   std::vector<Waiter*> group;
-  if (leader->section != nullptr) return {leader};
+  if (leader->exclusive_section != nullptr) return {leader};
   MutexLock lock(mutex_);
   size_t bytes = 0;
   GroupRows rows;
@@ -219,7 +219,7 @@ std::vector<Committer::Waiter*> Committer::TakeGroup(Waiter* leader) {
                  member->request.token->watch.row_key() == token->watch.row_key();
         });
     const bool joins =
-        waiter == leader || (waiter->section == nullptr && !is_repeat &&
+        waiter == leader || (waiter->exclusive_section == nullptr && !is_repeat &&
                              rows.WritesNoneOf(waiter->request.conditions, group.size(), batch_of));
     bytes += waiter->request.batch.size();
     if (!joins || (bytes > kGroupBytesMax && waiter != leader)) break;
@@ -381,14 +381,14 @@ void Committer::Close() {
     MutexLock lock(mutex_);
     closed_ = true;
   }
-  // Afterwards, so that a pause that waited for its turn finds the queue closed.
+  // Afterwards, so that a pause that waited to begin finds the queue closed.
   pauses_.Close();
   MutexLock lock(mutex_);
   if (queue_.empty()) return;
   // Writers in the queue still get their turn. An exclusive section, which is never run, marks the
   // end of the queue.
   const std::function<absl::Status()> nothing;
-  Waiter last{.section = &nothing};
+  Waiter last{.exclusive_section = &nothing};
   queue_.push_back(&last);
   last.turn.Sleep(mutex_);
   queue_.pop_front();

@@ -82,24 +82,26 @@ class Committer {
   // result of the write. Inside an exclusive section it commits at once. Returns Cancelled or
   // DeadlineExceeded if the request's limits ended its wait in the queue.
   absl::Status Commit(CommitRequest request);
-  // Runs `section` like a commit: no other write runs concurrently, and all writes queued before it
-  // are done. The section may commit. It must not run another section, and must not take a row
-  // latch, since the holder of a latch may be waiting behind it. Returns Cancelled or
-  // DeadlineExceeded if `limits` ended the wait in the queue. Then the section did not run.
-  absl::Status RunExclusive(const std::function<absl::Status()>& section,
+  // Runs `exclusive_section` like a commit: no other write runs concurrently, and all writes queued
+  // before it are done. It may commit. It must not run another exclusive section, and must not take
+  // a row latch, since the holder of a latch may be waiting behind it. Returns Cancelled or
+  // DeadlineExceeded if `limits` ended the wait in the queue. Then it did not run.
+  absl::Status RunExclusive(const std::function<absl::Status()>& exclusive_section,
                             const WaitLimits& limits = {});
-  // Runs `section` like RunExclusive if nothing is queued and the database is open. Returns true if
-  // it ran and returned OK. Never waits, so a thread that writers wait for may call it.
-  bool RunExclusiveIfIdle(const std::function<absl::Status()>& section);
+  // Runs `exclusive_section` like RunExclusive if nothing is queued and the database is open.
+  // Returns true if it ran and returned OK. Never waits, so a thread that writers wait for may call
+  // it.
+  bool RunExclusiveIfIdle(const std::function<absl::Status()>& exclusive_section);
   // Pauses the writes of one table until ResumeWrites: commits to it are refused. Writes of other
   // tables continue. First waits for the end of an earlier pause of the table, and for writes that
-  // were refused before (commit/table_pauses.h). Then runs `section` as an exclusive section, which
-  // begins the pause; if it fails, there is no pause.
-  absl::Status PauseWrites(uint32_t table_id, const std::function<absl::Status()>& section);
+  // were refused before (commit/table_pauses.h). Then runs `exclusive_section` as RunExclusive
+  // does, which begins the pause; if it fails, there is no pause.
+  absl::Status PauseWrites(uint32_t table_id,
+                           const std::function<absl::Status()>& exclusive_section);
   void ResumeWrites(uint32_t table_id) { pauses_.End(table_id); }
   // For writes that wait for the end of a pause.
   TablePauses& pauses() { return pauses_; }
-  // Later calls return FailedPrecondition, and so does a PauseWrites that waits for its turn.
+  // Later calls return FailedPrecondition, and so does a PauseWrites that waits to begin.
   // Queued commits still run. Returns when the queue is empty.
   void Close();
 
@@ -129,7 +131,7 @@ class Committer {
   // such as a bulk load. No memtable and no log record has this sequence.
   uint64_t TakeSequence();
   uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
-  // Commits and sections that wait or run; may be slightly out of date.
+  // Commits and exclusive sections that wait or run; may be slightly out of date.
   size_t queued() const;
   // For recovery: the next commit gets `sequence` + 1 or a later one.
   void StartAfter(uint64_t sequence) { last_sequence_ = sequence; }

@@ -39,7 +39,7 @@ uint64_t TablePauses::Request() {
   return ++last_number_;
 }
 
-void TablePauses::AwaitTurn(uint32_t table_id, uint64_t request) {
+void TablePauses::AwaitMayBegin(uint32_t table_id, uint64_t request) {
   MutexLock lock(mutex_);
   while (!closed_ && !MayBeginLocked(table_id, request)) changed_.Wait(mutex_);
 }

@@ -8,7 +8,7 @@
 // Bounds:    after its claim, a write waits for at most one pause of each of its tables. A pause
 //            waits for the claims that are older, and later ones do not delay it.
 // Deadlock:  impossible, because a write waits for present pauses only, and a present pause waits
-//            for no write. A write waits without a row latch and without a turn as a large write.
+//            for no write. A write waits without a row latch and without a permit as a large write.
 // Used by:   commit/committer.cc (PauseWrites, CommitGroup).
 // Why:       docs/decisions/0045-what-holds-up-writers.md.
 // Threads:   thread-safe; a Claim is for one thread. The waits block.
@@ -39,7 +39,7 @@ class TablePauses {
   // The number of a new request for a pause.
   uint64_t Request();
   // Waits until MayBegin would return true, or until Close.
-  void AwaitTurn(uint32_t table_id, uint64_t request);
+  void AwaitMayBegin(uint32_t table_id, uint64_t request);
   bool MayBegin(uint32_t table_id, uint64_t request) const;
   // Only in the commit order, after MayBegin returned true. Each Begin needs an End.
   void Begin(uint32_t table_id);

@@ -65,11 +65,11 @@ bool HasDue(const PickerInput& input, const TableState& table, Positions changed
        all.with.size() < end - begin; ++it) {
     all.with.push_back(it.Get());
   }
-  TableState part{
+  TableState adjacent{
       .definition = table.definition, .flushed_through = table.flushed_through, .tablets = {}};
-  part.tablets.Replace({std::move(all)});
+  adjacent.tablets.Replace({std::move(all)});
   *examined += end - begin;
-  return IsAnyDue(input, part, CountParts(table, input.version->files, begin, end));
+  return IsAnyDue(input, adjacent, CountParts(table, input.version->files, begin, end));
 }
 
 }  // namespace

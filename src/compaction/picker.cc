@@ -387,11 +387,11 @@ std::optional<CompactionPick> PickCompaction(const PickerInput& input) {
   return pick;
 }
 
-bool IsAnyDue(const PickerInput& input, const TableState& part, const FileShares& parts) {
+bool IsAnyDue(const PickerInput& input, const TableState& adjacent, const FileShares& parts) {
   Candidates candidates(input);
-  TablePicker(part, input, parts).Offer(&candidates);
+  TablePicker(adjacent, input, parts).Offer(&candidates);
   return candidates.withheld_bytes() > 0 || candidates.Best().has_value() ||
-         IsTabletChangeDue(input, part, parts);
+         IsTabletChangeDue(input, adjacent, parts);
 }
 
 uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileShares& parts,

@@ -37,9 +37,9 @@
 namespace stele::internal {
 
 std::optional<CompactionPick> PickCompaction(const PickerInput& input);
-// True if a compaction, a split or a merge is due in `part`, or only waits for disk space. `part`
-// contains some adjacent tablets of a table of the Version, and `parts` counts their files.
-bool IsAnyDue(const PickerInput& input, const TableState& part, const FileShares& parts);
+// True if a compaction, a split or a merge is due, or only waits for disk space. `adjacent` is a
+// table of the Version with only some of its tablets, all adjacent. `parts` counts their files.
+bool IsAnyDue(const PickerInput& input, const TableState& adjacent, const FileShares& parts);
 
 // The compaction debt: the bytes that merging by size still has to rewrite, after all possible
 // joins, and the fragmented files. Of the files that only this tablet references and that wait for

@@ -115,9 +115,10 @@ std::optional<CompactionPick> PickTabletChange(const PickerInput& input) {
   return split ? std::move(split) : std::move(merge);
 }
 
-bool IsTabletChangeDue(const PickerInput& input, const TableState& part, const FileShares& parts) {
+bool IsTabletChangeDue(const PickerInput& input, const TableState& adjacent,
+                       const FileShares& parts) {
   if (input.tablet_bytes_max == 0) return false;
-  const TabletPicker picker(input, part, parts);
+  const TabletPicker picker(input, adjacent, parts);
   std::optional<CompactionPick> split;
   uint64_t split_bytes = 0;
   if (input.find_split_point) picker.OfferSplits(&split, &split_bytes);

@@ -21,6 +21,7 @@ namespace stele::internal {
 // Returns kSplitTablet, kMergeTablets or nothing.
 std::optional<CompactionPick> PickTabletChange(const PickerInput& input);
 // Like IsAnyDue of picker.h.
-bool IsTabletChangeDue(const PickerInput& input, const TableState& part, const FileShares& parts);
+bool IsTabletChangeDue(const PickerInput& input, const TableState& adjacent,
+                       const FileShares& parts);
 
 }  // namespace stele::internal

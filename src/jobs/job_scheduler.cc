@@ -134,9 +134,9 @@ void JobScheduler::Stop() {
   stop_.store(true, std::memory_order_release);
   {
     MutexLock lock(state_.mutex());
-    for (std::atomic<bool>* claim : claims_) claim->store(true, std::memory_order_release);
+    for (std::atomic<bool>* stop : caller_stops_) stop->store(true, std::memory_order_release);
     state_.SignalChangeLocked();
-    while (!claims_.empty()) state_.WaitForChangeLocked();
+    while (!caller_stops_.empty()) state_.WaitForChangeLocked();
   }
   for (Thread& thread : threads_) thread.Join();
   threads_.clear();

@@ -1,8 +1,9 @@
 // jobs/job_scheduler.h: the background threads, and the scheduling of flushes, compactions, spare
 // log segments and spills.
 //
-// Used by:   db/engine.cc makes it. admin/table_admin.cc waits for its flushes and claims tablets.
-//            Writes that need memory wait for it, as BackgroundWork (write/write_admission.h).
+// Used by:   db/engine.cc makes it. admin/table_admin.cc waits for its flushes and acquires
+//            tablets. Writes that need memory wait for it, as BackgroundWork
+//            (write/write_admission.h).
 // Calls:     jobs/job_runner.h (flush; compaction after compaction/picker.h),
 //            jobs/memtable_spill.h, wal/commit_log.h (PrepareSpare).
 // Order:     flushes first (writers wait for them), then a spare log segment, the reserve, a spill
@@ -93,12 +94,12 @@ class JobScheduler final : public BackgroundWork {
   absl::Status StepWhile(const std::function<bool()>& wanted) override;
   // Waits until no job is due or running and no thread holds a view. Every failure ends the wait.
   absl::Status WaitForIdle();
-  // Waits until no job runs on the tablet that contains the row, reserves it for a compaction by
+  // Waits until no job runs on the tablet that contains the row, marks it busy for a compaction by
   // the caller, and returns its range. The range does not change until ReleaseTablet. Stop() sets
   // `stop` and waits for ReleaseTablet. NotFound: the table was deleted. Cancelled or
-  // DeadlineExceeded: `limits` ended the wait, and nothing is reserved.
-  absl::StatusOr<KeyRange> ClaimTablet(uint32_t table_id, std::string_view row_key,
-                                       std::atomic<bool>* stop, const WaitLimits& limits = {});
+  // DeadlineExceeded: `limits` ended the wait, and the tablet is not marked.
+  absl::StatusOr<KeyRange> AcquireTablet(uint32_t table_id, std::string_view row_key,
+                                         std::atomic<bool>* stop, const WaitLimits& limits = {});
   void ReleaseTablet(const TabletName& tablet, std::atomic<bool>* stop);
 
   // The last failure that is not over, or the reason why a compaction waits for disk space.
@@ -220,8 +221,8 @@ class JobScheduler final : public BackgroundWork {
   std::shared_ptr<const Quiet> quiet_;
   absl::Status waits_for_space_;  // why a due compaction is not started
   bool poison_reported_ = false;
-  CondVar picking_ended_;                // signalled when picking_ becomes 0
-  std::set<std::atomic<bool>*> claims_;  // the stop flags of compactions run by callers
+  CondVar picking_ended_;                      // signalled when picking_ becomes 0
+  std::set<std::atomic<bool>*> caller_stops_;  // the stop flags of compactions run by callers
 };
 
 }  // namespace stele::internal

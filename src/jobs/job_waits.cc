@@ -118,11 +118,11 @@ absl::Status JobScheduler::WaitForIdle() {
   }
 }
 
-absl::StatusOr<KeyRange> JobScheduler::ClaimTablet(uint32_t table_id, std::string_view row_key,
-                                                   std::atomic<bool>* stop,
-                                                   const WaitLimits& limits) {
+absl::StatusOr<KeyRange> JobScheduler::AcquireTablet(uint32_t table_id, std::string_view row_key,
+                                                     std::atomic<bool>* stop,
+                                                     const WaitLimits& limits) {
   std::optional<KeyRange> range;
-  const auto claim = [&] {
+  const auto acquire = [&] {
     state_.mutex().AssertHeld();
     if (stop_.load(std::memory_order_acquire)) return false;
     const std::shared_ptr<const ReadView> view = state_.ViewLocked();
@@ -130,13 +130,13 @@ absl::StatusOr<KeyRange> JobScheduler::ClaimTablet(uint32_t table_id, std::strin
     if (table == nullptr) return true;
     const KeyRange& found = table->tablets[TabletIndexOf(*table, row_key)].range;
     if (!state_.MarkBusyLocked({table_id, found.start})) return false;
-    claims_.insert(stop);
+    caller_stops_.insert(stop);
     range = found;
     return true;
   };
   // A job that fails releases the tablet, too.
   STELE_RETURN_IF_ERROR(WaitUntil(
-      claim, [](const JobSubject&) { return false; }, limits));
+      acquire, [](const JobSubject&) { return false; }, limits));
   if (!range) return NotFound("the table was deleted");
   return *std::move(range);
 }
@@ -144,7 +144,7 @@ absl::StatusOr<KeyRange> JobScheduler::ClaimTablet(uint32_t table_id, std::strin
 void JobScheduler::ReleaseTablet(const TabletName& tablet, std::atomic<bool>* stop) {
   MutexLock lock(state_.mutex());
   state_.EndBusyLocked(tablet);
-  claims_.erase(stop);
+  caller_stops_.erase(stop);
   state_.SignalChangeLocked();
 }
 

@@ -290,14 +290,14 @@ absl::Status CheckRules(std::string_view row_key, std::span<const ReadModifyWrit
                          Printable(row_key), rules.size(), limits.mutations);
 }
 
-// `turn_bytes` is the size with which the write was admitted. Returns nullopt and sets `turn_bytes`
-// to the real size if that is larger and must be admitted separately. For a repeated write: only
-// returns the row of the first write.
+// `admitted_bytes` is the size with which the write was admitted. Returns nullopt and sets
+// `admitted_bytes` to the real size if that is larger and must be admitted separately. For a
+// repeated write: only returns the row of the first write.
 absl::StatusOr<std::optional<Row>> ModifyAndCommit(const Parts& parts, uint32_t table_id,
                                                    std::string_view row_key,
                                                    std::span<const ReadModifyWriteRule> rules,
                                                    const WriteOptions& options,
-                                                   uint64_t* turn_bytes, bool* is_repeat) {
+                                                   uint64_t* admitted_bytes, bool* is_repeat) {
   STELE_ASSIGN_OR_RETURN(TokenState used, parts.steps->FindToken(options));
   const TokenUse* const first = used.Covering(0);
   *is_repeat = first != nullptr;
@@ -318,8 +318,8 @@ absl::StatusOr<std::optional<Row>> ModifyAndCommit(const Parts& parts, uint32_t 
   TokenRecord record{.token = std::move(used.unchanged)};
   if (record.token.has_value()) SetReturnedRow(changed, &record.use);
   const uint64_t bytes = BytesOf(mutation) + record.use.row.size();
-  if (bytes > *turn_bytes && parts.admission->IsLarge(bytes)) {
-    *turn_bytes = bytes;
+  if (bytes > *admitted_bytes && parts.admission->IsLarge(bytes)) {
+    *admitted_bytes = bytes;
     return std::nullopt;
   }
   const WriteEntry entry{.table_id = table_id, .mutation = &mutation, .owned = &mutation};
@@ -333,13 +333,13 @@ absl::StatusOr<std::optional<Row>> TryReadModifyWrite(const Parts& parts, Attemp
                                                       uint32_t table_id, std::string_view row_key,
                                                       std::span<const ReadModifyWriteRule> rules,
                                                       const WriteOptions& options,
-                                                      uint64_t* turn_bytes) {
+                                                      uint64_t* admitted_bytes) {
   STELE_ASSIGN_OR_RETURN(const RowLatches::Guard hold,
                          parts.steps->LatchRows(mode, {row_key}, options));
   absl::StatusOr<std::optional<Row>> row = std::nullopt;
   bool is_repeat = false;
   STELE_RETURN_IF_ERROR(parts.steps->RunPart(mode, options, [&] {
-    row = ModifyAndCommit(parts, table_id, row_key, rules, options, turn_bytes, &is_repeat);
+    row = ModifyAndCommit(parts, table_id, row_key, rules, options, admitted_bytes, &is_repeat);
     return row.status();
   }));
   if (is_repeat) STELE_RETURN_IF_ERROR(parts.steps->SyncIfRequested(options));

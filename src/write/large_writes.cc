@@ -11,7 +11,7 @@ LargeWrites::Guard::Guard(LargeWrites* writes, uint64_t bytes, const Check& chec
       bytes_(bytes),
       is_alone_(bytes > writes->alone_bytes()),
       is_large_(writes->IsLarge(bytes)) {
-  status_ = is_large_ ? writes_.AwaitTurn(bytes_, is_alone_, check) : writes_.AwaitSmall(check);
+  status_ = is_large_ ? writes_.AwaitPermit(bytes_, is_alone_, check) : writes_.AwaitSmall(check);
   if (status_.ok() && is_large_ && !is_alone_)
     charge_ = MemoryCharge(&writes_.memory_tracker_, MemoryTracker::Use::kWrites, 2 * bytes_);
 }
@@ -37,19 +37,19 @@ absl::Status LargeWrites::AwaitSmall(const Guard::Check& check) {
   return absl::OkStatus();
 }
 
-absl::Status LargeWrites::AwaitTurn(uint64_t bytes, bool alone, const Guard::Check& check) {
+absl::Status LargeWrites::AwaitPermit(uint64_t bytes, bool alone, const Guard::Check& check) {
   MutexLock lock(mutex_);
-  const void* const turn = &bytes;
-  waiting_.push_back(turn);
+  const void* const ticket = &bytes;
+  waiting_.push_back(ticket);
   const auto may_go = [&] {
     mutex_.AssertHeld();
-    if (waiting_.front() != turn || runs_alone_.load(std::memory_order_relaxed)) return false;
+    if (waiting_.front() != ticket || runs_alone_.load(std::memory_order_relaxed)) return false;
     return bytes_ == 0 || (!alone && bytes_ + bytes <= alone_bytes());
   };
   while (!may_go()) {
     const absl::Status status = AwaitChange(check);
     if (status.ok()) continue;
-    std::erase(waiting_, turn);
+    std::erase(waiting_, ticket);
     changed_.SignalAll();  // the next in order may be admitted
     return status;
   }

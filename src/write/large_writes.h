@@ -60,7 +60,7 @@ class LargeWrites {
   uint64_t alone_bytes() const { return memory_tracker_.budget_bytes() / 4; }  // above: alone
   uint64_t large_bytes() const { return memory_tracker_.budget_bytes() / 64; }
   absl::Status AwaitSmall(const Guard::Check& check);
-  absl::Status AwaitTurn(uint64_t bytes, bool alone, const Guard::Check& check);
+  absl::Status AwaitPermit(uint64_t bytes, bool alone, const Guard::Check& check);
   absl::Status AwaitChange(const Guard::Check& check) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Leave(uint64_t bytes, bool alone);
 

@@ -96,7 +96,7 @@ class WriteSteps {
 
   // Runs the part of an attempt that reads the write's dependencies and commits; in exclusive mode,
   // as an exclusive section. An attempt calls this at most once. Returns Cancelled or
-  // DeadlineExceeded if the write was stopped while it waited for the section.
+  // DeadlineExceeded if the write was stopped while it waited for the exclusive section.
   absl::Status RunPart(AttemptMode mode, const WriteOptions& options,
                        absl::FunctionRef<absl::Status()> part) const;
   // Takes the latches of the rows, in optimistic mode. An exclusive attempt needs none, and must

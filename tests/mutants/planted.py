@@ -777,7 +777,7 @@ plant(
      "if (mutation->count() > 0) STELE_RETURN_IF_ERROR(CheckForm(row_key, *mutation, schema));", ""),
     ("the new cell is older than the one it replaces", "column->timestamp = std::max(column->timestamp, cell.timestamp().micros());", ""),
     ("a rule does not see the result of the previous one", "if (!is_new) return column;", ""),
-    ("a rule on a large value counts as a small write (engine rule 21)", "if (bytes > *turn_bytes && ", "if (false && "),
+    ("a rule on a large value counts as a small write (engine rule 21)", "if (bytes > *admitted_bytes && ", "if (false && "),
     ("an empty value counts as zero", "if (value.size() != sizeof(int64_t)) {", "if (!value.empty() && value.size() != sizeof(int64_t)) {"),
 )
 plant(

@@ -151,7 +151,7 @@ absl::Status Verification::CheckGroup(const OpenSection& section, const GroupRef
 }
 
 // Checks the index's statistics of blocks, which callers use to skip blocks. One pass over the
-// pages: a file may claim as many blocks as it has bytes.
+// pages: a file may state as many blocks as it has bytes.
 void Verification::CheckBlockStatistics(const GroupReference& reference, const RowGroup& group) {
   std::vector<PageStatistics> counted(reference.blocks.size());
   size_t block = 0;  // of the page; pages are ordered by block

@@ -8,7 +8,7 @@ namespace stele::internal {
 
 bool KeysPage::ReadFrom(std::string_view page) {
   ByteReader in(page);
-  // Keys of a group are distinct, so all except one have at least a byte: a page cannot claim more
+  // Keys of a group are distinct, so all except one have at least a byte: a page cannot have more
   // rows than it has bytes.
   if (!in.ReadVarint32(&row_count_) || row_count_ == 0 || row_count_ > page.size()) return false;
   if (!key_offsets_.ReadFrom(&in, uint64_t{row_count_} + 1) ||
@@ -71,7 +71,7 @@ bool FamilyPage::ReadFrom(uint32_t family_index, uint32_t row_first, uint32_t ro
   const uint32_t row_count = row_end - row_first;
   if (!in.ReadVarint32(&cell_count_) || cell_count_ == 0) return false;
   // An array of width 0 has no bytes. But cells of one row differ in qualifier or timestamp, so one
-  // of these two arrays has bytes. Without a limit here a page of twenty bytes could claim billions
+  // of these two arrays has bytes. Without a limit here a page of twenty bytes could state billions
   // of cells.
   if (cell_count_ > 2 * uint64_t{row_count} + page.size()) return false;
   if (!row_starts_.ReadFrom(&in, uint64_t{row_count} + 1) ||

@@ -128,25 +128,26 @@ TEST_F(TablePausesTest, APauseWaitsUntilTheClaimIsGone) {
   pauses_.Begin(kA);
   auto claim = Refuse({kA, kB});
   const uint64_t request = pauses_.Request();
-  std::future<void> turn = std::async(std::launch::async, [&] { pauses_.AwaitTurn(kB, request); });
+  std::future<void> began =
+      std::async(std::launch::async, [&] { pauses_.AwaitMayBegin(kB, request); });
   pauses_.End(kA);
   EXPECT_FALSE(pauses_.MayBegin(kB, request));
   claim.reset();
-  turn.get();
+  began.get();
   EXPECT_TRUE(pauses_.MayBegin(kB, request));
 }
 
 TEST_F(TablePausesTest, CloseEndsAllWaits) {
   pauses_.Begin(kA);
   const auto claim = Refuse({kA, kB});
-  std::future<void> turn =
-      std::async(std::launch::async, [&] { pauses_.AwaitTurn(kB, pauses_.Request()); });
+  std::future<void> began =
+      std::async(std::launch::async, [&] { pauses_.AwaitMayBegin(kB, pauses_.Request()); });
   std::future<bool> end =
       std::async(std::launch::async, [&] { return claim->AwaitEnd(minutes(2)); });
   pauses_.Close();
-  turn.get();
+  began.get();
   EXPECT_TRUE(end.get());
-  pauses_.AwaitTurn(kA, pauses_.Request());
+  pauses_.AwaitMayBegin(kA, pauses_.Request());
   EXPECT_TRUE(claim->AwaitEnd(minutes(2)));
 }
 

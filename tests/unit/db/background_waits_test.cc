@@ -140,7 +140,7 @@ TEST_F(BackgroundWaitsTest, ATabletTakenWhileItWasChosenIsLeftAlone) {
   std::atomic<bool> stop{false};
   clock_->hook = [&, once = true]() mutable {
     if (std::exchange(once, false)) {
-      EXPECT_TRUE(engine().scheduler().ClaimTablet(IdOf("t"), "", &stop).ok());
+      EXPECT_TRUE(engine().scheduler().AcquireTablet(IdOf("t"), "", &stop).ok());
     }
   };
   EXPECT_FALSE(engine().scheduler().Step());
@@ -160,7 +160,7 @@ TEST_F(BackgroundWaitsTest, ACompactThatWaitsForItsTabletStops) {
   ASSERT_TRUE(engine().admin().FlushTable(IdOf("t")).ok());
   ASSERT_EQ(engine().storage().jobs->counters().compactions.load(), 0u);
   std::atomic<bool> first{false};
-  ASSERT_TRUE(engine().scheduler().ClaimTablet(IdOf("t"), "", &first).ok());
+  ASSERT_TRUE(engine().scheduler().AcquireTablet(IdOf("t"), "", &first).ok());
   std::stop_source stop;
   clock_->hook = [&] { stop.request_stop(); };
   EXPECT_EQ(table.Compact(RowRange::All(), {.stop = stop.get_token()}).code(),
@@ -168,12 +168,13 @@ TEST_F(BackgroundWaitsTest, ACompactThatWaitsForItsTabletStops) {
   clock_->hook = nullptr;
   EXPECT_EQ(engine().storage().jobs->counters().compactions.load(), 1u) << "it did not wait";
   std::atomic<bool> second{false};
-  EXPECT_EQ(engine()
-                .scheduler()
-                .ClaimTablet(IdOf("t"), "", &second, {.deadline = std::chrono::steady_clock::now()})
-                .status()
-                .code(),
-            absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(
+      engine()
+          .scheduler()
+          .AcquireTablet(IdOf("t"), "", &second, {.deadline = std::chrono::steady_clock::now()})
+          .status()
+          .code(),
+      absl::StatusCode::kDeadlineExceeded);
   engine().scheduler().ReleaseTablet({IdOf("t"), ""}, &first);
   EXPECT_EQ(table.Compact(), absl::OkStatus());
 }

@@ -202,7 +202,7 @@ TEST_F(LoadBesideWritesTest, AConditionalWriteThatWaitsForADropHoldsNoLatch) {
   EXPECT_EQ(other.get(), absl::OkStatus());
 }
 
-// Regression: it kept its turn, so large writes of other tables waited, too.
+// Regression: it kept its permit, so large writes of other tables waited, too.
 TEST_F(LoadBesideWritesTest, ALargeWriteThatWaitsForADropKeepsNoTurn) {
   // Two of them are more than the quarter of the budget that large writes may have at once.
   const std::string value(database_.engine().storage().memory.budget_bytes() / 5, 'v');
@@ -211,7 +211,7 @@ TEST_F(LoadBesideWritesTest, ALargeWriteThatWaitsForADropKeepsNoTurn) {
       [&] { return table_.Apply(Cell("row", value)); },
       [&](std::future<absl::Status>* /*waiting*/) {
         other = std::async(std::launch::async, [&] { return other_.Apply(Cell("row", value)); });
-        EXPECT_TRUE(IsDone(other)) << "the write that waits has a turn as a large write";
+        EXPECT_TRUE(IsDone(other)) << "the write that waits has a permit as a large write";
       });
   EXPECT_EQ(status, absl::OkStatus());
   EXPECT_EQ(other.get(), absl::OkStatus());
