@@ -35,6 +35,7 @@ class BoundedCursor final : public CellCursor {
 
   std::string_view row_key() const override { return input_->row_key(); }
   bool ReadCells(std::vector<Cell>* cells) override { return inside_ && input_->ReadCells(cells); }
+  bool IsRowDone() const override { return inside_ && input_->IsRowDone(); }
   void SkipTo(uint32_t family, std::string_view qualifier) override {
     if (inside_) input_->SkipTo(family, qualifier);
   }

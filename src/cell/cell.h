@@ -98,6 +98,11 @@ struct Cell {
 };
 static_assert(sizeof(Cell) == 56, "cells are copied in bulk");
 
+// Like a == b. Most qualifiers of a row have the same length and differ in the last byte.
+inline bool IsSameQualifier(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && (a.empty() || (a.back() == b.back() && a == b));
+}
+
 // Orders by column: family index, family tombstone first, qualifier. Equal for all versions and
 // range tombstones of one column.
 inline std::strong_ordering CompareColumn(const Cell& a, const Cell& b) {

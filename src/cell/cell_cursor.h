@@ -89,6 +89,8 @@ class CellCursor {
   // then appends nothing. A call may return true without appending cells: after skipping many cells
   // it gives the caller the opportunity to unpin.
   virtual bool ReadCells(std::vector<Cell>* cells) = 0;
+  // True if the current row has no more cells. False if that is not known without a read.
+  virtual bool IsRowDone() const { return false; }
   // Moves forward within the current row. Cells before the column (family, qualifier) may be left
   // out, except tombstones of the row and of that family that were not returned yet. This is a
   // hint: an implementation may do nothing.

@@ -28,6 +28,7 @@ class MergeCursor final : public CellCursor {
   std::string_view row_key() const override { return order_.row_key(); }
 
   bool ReadCells(std::vector<Cell>* cells) override;
+  bool IsRowDone() const override { return alone_ != nullptr && alone_->IsRowDone(); }
   void SkipTo(uint32_t family, std::string_view qualifier) override;
   void Unpin() override;
   absl::Status status() const override { return status_; }

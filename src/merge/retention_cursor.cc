@@ -26,6 +26,7 @@ class RetentionCursor final : public CellCursor {
   std::string_view row_key() const override { return input_->row_key(); }
 
   bool ReadCells(std::vector<Cell>* cells) override;
+  bool IsRowDone() const override { return input_->IsRowDone(); }
   void SkipTo(uint32_t family, std::string_view qualifier) override {
     counter_.ForgetGarbage();
     input_->SkipTo(family, qualifier);

@@ -21,6 +21,7 @@ class RunCursor final : public CellCursor {
   std::string_view row_key() const override { return cursor_->row_key(); }
 
   bool ReadCells(std::vector<Cell>* cells) override { return Checked(cursor_->ReadCells(cells)); }
+  bool IsRowDone() const override { return cursor_->IsRowDone(); }
   void SkipTo(uint32_t family, std::string_view qualifier) override {
     cursor_->SkipTo(family, qualifier);
   }

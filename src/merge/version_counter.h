@@ -53,7 +53,7 @@ class VersionCounter {
   bool IsGarbage(const Cell& version) {
     if (version.family != family_) StartFamily(version.family);
     if (rule_ == nullptr) return false;
-    if (ordinal_ == 0 || version.qualifier != qualifier_) {
+    if (ordinal_ == 0 || !IsSameQualifier(version.qualifier, qualifier_)) {
       qualifier_ = version.qualifier;
       ordinal_ = 0;
       garbage_count_ = 0;

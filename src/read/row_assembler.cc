@@ -71,8 +71,7 @@ bool RowAssembler::ReadPiece() {
   begin_ = end_;
   size_t bytes = 0;
   while (true) {
-    while (end_ < cells_.size() && bytes < options_.piece_bytes && end_ - begin_ < piece_cells_max_)
-      bytes += CellBytes(cells_[end_++]);
+    bytes = ExtendPiece(bytes);
     if (end_ < cells_.size() || row_done_ || (options_.first_cell_only && end_ > begin_)) break;
     if (!DropShownCells()) return false;
     if (IsCopyDue(bytes) && !CopyCells()) return false;
@@ -87,6 +86,15 @@ bool RowAssembler::ReadPiece() {
   return end_ > begin_;
 }
 
+// Adds cells that were read to the piece, which has `bytes`, until it is full. Returns its bytes.
+size_t RowAssembler::ExtendPiece(size_t bytes) {
+  const size_t end_max = std::min(cells_.size(), begin_ + piece_cells_max_);
+  size_t end = end_;
+  for (; end < end_max && bytes < options_.piece_bytes; ++end) bytes += CellBytes(cells_[end]);
+  end_ = end;
+  return bytes;
+}
+
 // Appends the cells of one batch that pass. Returns false at the row's end.
 bool RowAssembler::ReadBatch() {
   if (++batches_ % kBatchesPerCheck == 0 && Interrupted()) return false;
@@ -99,7 +107,7 @@ bool RowAssembler::ReadBatch() {
   }
   cells_seen_ += cells_.size() - begin;
   const FilterProgram::Next next = program_.Run(&cells_, begin);
-  if (next == FilterProgram::Next::kRowDone) {
+  if (next == FilterProgram::Next::kRowDone || cursor_->IsRowDone()) {
     row_done_ = true;
   } else if (next == FilterProgram::Next::kSkipTo) {
     cursor_->SkipTo(program_.skip_family(), program_.skip_qualifier());

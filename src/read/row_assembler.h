@@ -100,6 +100,7 @@ class RowAssembler {
 
  private:
   bool ReadPiece();
+  size_t ExtendPiece(size_t bytes);
   bool ReadBatch();
   bool ReadInPasses();
   bool AfterEmptyBatch();

@@ -101,12 +101,17 @@ std::unique_ptr<CellCursor> NewStackRun(const TableView& table, const ViewTablet
   return NewRunCursor(std::move(parts), open, options.direction);
 }
 
-absl::Status AddStack(const TableView& table, const ViewTablet& tablet, const ChainOptions& options,
-                      std::vector<std::unique_ptr<CellCursor>>* sources) {
+std::vector<std::vector<uint32_t>> RunsOf(const ViewTablet& tablet) {
   std::vector<const KeyRange*> ranges;
   ranges.reserve(tablet.stack.size());
   for (const ViewReference& reference : tablet.stack) ranges.push_back(&*reference.reference.range);
-  for (std::vector<uint32_t>& run : DivideIntoRuns(ranges)) {
+  return DivideIntoRuns(ranges);
+}
+
+absl::Status AddStack(const TableView& table, const ViewTablet& tablet,
+                      std::vector<std::vector<uint32_t>> runs, const ChainOptions& options,
+                      std::vector<std::unique_ptr<CellCursor>>* sources) {
+  for (std::vector<uint32_t>& run : runs) {
     if (run.size() > 1) {
       sources->push_back(NewStackRun(table, tablet, std::move(run), options));
       continue;
@@ -133,6 +138,28 @@ void AddMemtables(const TableView& table, const ViewTablet& tablet, const ChainO
     }
     sources->push_back(std::move(cursor));
   }
+}
+
+// True if the file has no tombstone and no version that the rules collect. A version of the
+// greatest ordinal and the least timestamp would be collected first.
+bool KeepsAll(const RetentionPolicy& policy, const TableDefinition& definition,
+              const SstableSummary& summary) {
+  if (summary.tombstones != 0) return false;
+  return std::none_of(
+      summary.families.begin(), summary.families.end(), [&](const FamilySummary& family) {
+        const std::optional<uint32_t> index = definition.families.IndexOfId(family.family_id);
+        return index.has_value() && *index <= policy.rules.size() &&
+               policy.rules[*index - 1].IsGarbage(family.versions_max, family.timestamp_min,
+                                                  policy.now);
+      });
+}
+
+// True if a read of the tablet's files needs no retention, if they are one sorted run.
+bool KeepsAll(const RetentionPolicy& policy, const TableDefinition& definition,
+              const ViewTablet& tablet) {
+  return std::all_of(tablet.stack.begin(), tablet.stack.end(), [&](const ViewReference& reference) {
+    return KeepsAll(policy, definition, reference.reference.file->summary);
+  });
 }
 
 absl::StatusOr<std::unique_ptr<CellCursor>> OpenRowChain(const TableView& table,
@@ -192,8 +219,16 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table,
   std::vector<std::unique_ptr<CellCursor>> sources;
   sources.reserve(table.memtables.size() + tablet.stack.size());
   AddMemtables(table, tablet, options, &sources);
-  STELE_RETURN_IF_ERROR(AddStack(table, tablet, options, &sources));
-  return MergeSources(std::move(sources), options);
+  std::vector<std::vector<uint32_t>> runs = RunsOf(tablet);
+  if (!options.retention || !sources.empty() || runs.size() != 1 ||
+      !KeepsAll(*options.retention, table.definition(), tablet)) {
+    STELE_RETURN_IF_ERROR(AddStack(table, tablet, std::move(runs), options, &sources));
+    return MergeSources(std::move(sources), options);
+  }
+  ChainOptions unfiltered = options;
+  unfiltered.retention.reset();
+  STELE_RETURN_IF_ERROR(AddStack(table, tablet, std::move(runs), unfiltered, &sources));
+  return MergeSources(std::move(sources), unfiltered);
 }
 
 size_t TabletIndexOf(const TableView& table, std::string_view row_key) {

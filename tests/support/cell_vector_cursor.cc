@@ -86,6 +86,10 @@ class VectorCursor final : public CellCursor {
     return count > 0;
   }
 
+  bool IsRowDone() const override {
+    return row_index_.has_value() && cell_index_ == rows_[*row_index_].cells.size();
+  }
+
   void SkipTo(uint32_t family, std::string_view qualifier) override {
     STELE_CHECK(row_index_.has_value());
     OwnedCell target{
@@ -146,10 +150,17 @@ std::unique_ptr<CellCursor> NewVectorCursor(OwnedRows rows, const VectorCursorOp
   return std::make_unique<VectorCursor>(std::move(rows), options);
 }
 
+bool ReadNextCells(CellCursor* cursor, std::vector<Cell>* cells) {
+  const bool is_done = cursor->IsRowDone();
+  const bool has_more = cursor->ReadCells(cells);
+  STELE_CHECK(!is_done || !has_more);
+  return has_more;
+}
+
 std::vector<OwnedCell> ReadRow(CellCursor* cursor) {
   std::vector<OwnedCell> owned;
   std::vector<Cell> batch;
-  while (cursor->ReadCells(&batch)) {
+  while (ReadNextCells(cursor, &batch)) {
     for (const Cell& cell : batch) owned.push_back(OwnedCell::Copy(cell));
     batch.clear();
     cursor->Unpin();

@@ -72,6 +72,10 @@ struct VectorCursorOptions {
 std::unique_ptr<CellCursor> NewVectorCursor(OwnedRows rows,
                                             const VectorCursorOptions& options = {});
 
+// Calls cursor->ReadCells(cells). The test ends if the row has more cells although IsRowDone() was
+// true.
+bool ReadNextCells(CellCursor* cursor, std::vector<Cell>* cells);
+
 // Reads everything from the first row in the cursor's direction, in the cursor's row order. Omits
 // rows without cells.
 OwnedRows ReadAll(CellCursor* cursor);

@@ -189,7 +189,7 @@ std::vector<OwnedCell> Projected(const std::vector<OwnedCell>& cells, const Fami
 std::vector<OwnedCell> ReadPinnedRow(CellCursor* cursor) {
   std::vector<OwnedCell> result;
   std::vector<Cell> cells;
-  while (cursor->ReadCells(&cells)) {
+  while (ReadNextCells(cursor, &cells)) {
   }
   for (const Cell& cell : cells) result.push_back(OwnedCell::Copy(cell));
   return result;

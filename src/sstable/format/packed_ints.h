@@ -34,6 +34,31 @@ class PackedInts {
   // The address of the element's remainder. Only if width() is not 0.
   const char* address(size_t index) const { return remainders_ + index * width_; }
 
+  // Loads elements one after the other. Cheaper than operator[] for each of them.
+  class Reader {
+   public:
+    Reader(const PackedInts& array, size_t index)
+        : remainder_(array.address(index)),
+          predicted_(array.predicted(index)),
+          mask_(kMasks[array.width_]),
+          width_(array.width_),
+          stride_(array.stride_) {}
+
+    uint64_t Next() {
+      const uint64_t element = predicted_ + (LoadFixed64(remainder_) & mask_);
+      remainder_ += width_;
+      predicted_ += stride_;
+      return element;
+    }
+
+   private:
+    const char* remainder_;
+    uint64_t predicted_;
+    uint64_t mask_;
+    uint32_t width_;
+    uint32_t stride_;
+  };
+
   // Parses the head and `count` remainders from `in`, whose bytes must stay alive. After that the
   // elements [0, count) may be loaded.
   bool ReadFrom(ByteReader* in, uint64_t count);

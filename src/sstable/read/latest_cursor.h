@@ -31,6 +31,7 @@ class LatestCursor final : public CellCursor {
   bool NextRow() override { return EnterRow(latest_->NextRow()); }
   std::string_view row_key() const override { return latest_->row_key(); }
   bool ReadCells(std::vector<Cell>* cells) override { return latest_->ReadCells(cells); }
+  bool IsRowDone() const override { return latest_->IsRowDone(); }
   void SkipTo(uint32_t family, std::string_view qualifier) override {
     latest_->SkipTo(family, qualifier);
   }

@@ -131,16 +131,28 @@ bool FamilyPage::SlotsFitKinds() const {
   return true;
 }
 
-void FamilyPage::FillPlain(uint32_t begin, uint32_t end, uint32_t family_index, Cell* out) const {
-  uint64_t slot_begin = slot_offsets_[begin];
-  for (uint32_t cell = begin; cell < end; ++cell, ++out) {
-    const uint64_t slot_end = slot_offsets_[cell + 1];
-    out->family = family_index;
-    out->kind = CellKind::kSet;
-    out->timestamp = timestamp(cell);
-    out->range_start = 0;
-    out->qualifier = qualifier(cell);
-    out->value = {slots_ + slot_begin, slot_end - slot_begin};
+void FamilyPage::AppendPlain(uint32_t begin, uint32_t end, uint32_t family_index,
+                             std::vector<Cell>* out) const {
+  PackedInts::Reader qualifier_ids(qualifier_ids_, begin);
+  PackedInts::Reader timestamps(timestamps_, begin);
+  PackedInts::Reader slot_offsets(slot_offsets_, begin);
+  uint64_t slot_begin = slot_offsets.Next();
+  // Of the qualifier of the cell before. Most rows have consecutive qualifiers.
+  uint64_t id_next = UINT64_MAX;
+  uint64_t qualifier_begin = 0;
+  uint64_t qualifier_end = 0;
+  for (uint32_t cell = begin; cell < end; ++cell) {
+    const uint64_t id = qualifier_ids.Next();
+    if (id + 1 != id_next) {
+      qualifier_begin = id == id_next ? qualifier_end : qualifier_offsets_[id];
+      qualifier_end = qualifier_offsets_[id + 1];
+      id_next = id + 1;
+    }
+    const uint64_t slot_end = slot_offsets.Next();
+    out->push_back({.family = family_index,
+                    .timestamp = static_cast<int64_t>(timestamps.Next()),
+                    .qualifier = {qualifiers_ + qualifier_begin, qualifier_end - qualifier_begin},
+                    .value = {slots_ + slot_begin, slot_end - slot_begin}});
     slot_begin = slot_end;
   }
 }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "cell/cell.h"
 #include "sstable/format/packed_ints.h"
@@ -81,9 +82,10 @@ class FamilyPage {
     const uint64_t begin = slot_offsets_[cell];
     return {slots_ + begin, slot_offsets_[cell + 1] - begin};
   }
-  // Only if is_plain(): converts the cells [begin, end) to cells of the family `family_index` (the
+  // Only if is_plain(): appends the cells [begin, end) as cells of the family `family_index` (the
   // user's).
-  void FillPlain(uint32_t begin, uint32_t end, uint32_t family_index, Cell* out) const;
+  void AppendPlain(uint32_t begin, uint32_t end, uint32_t family_index,
+                   std::vector<Cell>* out) const;
   // The first cell of [begin, end), all of one row, that is not before the column `qualifier`.
   uint32_t LowerBound(uint32_t begin, uint32_t end, std::string_view qualifier) const;
 

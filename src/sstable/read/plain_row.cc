@@ -49,12 +49,8 @@ void PlainRow::AddPage(const FamilyPage& page, uint32_t family_index, uint32_t b
 }
 
 void PlainRow::AppendCells(std::vector<Cell>* cells) const {
-  size_t at = cells->size();
-  cells->resize(at + cell_count_);
-  for (const Page& page : pages_) {
-    page.page->FillPlain(page.begin, page.end, page.family_index, cells->data() + at);
-    at += page.end - page.begin;
-  }
+  for (const Page& page : pages_)
+    page.page->AppendPlain(page.begin, page.end, page.family_index, cells);
 }
 
 absl::StatusOr<RowForm> ReadPlainRow(const OpenSstable& table, std::string_view row_key,

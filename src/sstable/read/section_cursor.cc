@@ -276,6 +276,12 @@ bool SectionCursor::ReadCells(std::vector<Cell>* cells) {
   }
 }
 
+bool SectionCursor::IsRowDone() const {
+  return row_ >= stripe_begin_ && row_ < stripe_end_ && page_next_ == wanted_.size() &&
+         cell_ == cell_end_ && !RowContinues(row_) && !is_row_tombstone_due_ &&
+         family_tombstone_due_ == kRowFamily;
+}
+
 // Only worthwhile for values that would have to be read.
 bool SectionCursor::IsSkipped(const FamilyPage& page, uint32_t index) const {
   return !options_.spans.empty() && page.kind(index) == StoredKind::kSetLarge &&
@@ -287,8 +293,7 @@ bool SectionCursor::FillCells(size_t count_max, std::vector<Cell>* cells, bool* 
   const size_t count = cells->size();
   const auto end = static_cast<uint32_t>(std::min<size_t>(cell_end_, cell_ + (count_max - count)));
   if (wanted.page->is_plain()) {
-    cells->resize(count + (end - cell_));
-    wanted.page->FillPlain(cell_, end, wanted.family_index, cells->data() + count);
+    wanted.page->AppendPlain(cell_, end, wanted.family_index, cells);
     cell_ = end;
   } else {
     while (cell_ < end && !*is_batch_full) {

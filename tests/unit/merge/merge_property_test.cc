@@ -294,7 +294,7 @@ void CheckSkips(CellCursor* cursor, const std::vector<OwnedCell>& whole, const H
       }
     }
     batch.clear();
-    more = cursor->ReadCells(&batch);
+    more = ReadNextCells(cursor, &batch);
     for (const Cell& cell : batch) {
       while (position < whole.size() && whole[position].View().family != 0 &&
              may_be_missing(whole[position]) && CompareCells(whole[position].View(), cell) != 0) {

@@ -178,6 +178,47 @@ TEST(SourceChainTest, RunsKeepRecencyWhereverTheirFilesStand) {
             "z DELETE\ny a:q @1 = 5\nn a:q @1 = 3\nm a:q @1 = 3\nb a:q @1 = 4\na a:q @1 = 2\n");
 }
 
+TEST(SourceChainTest, ARowIsDoneAfterItsLastCells) {
+  HandmadeTable table;
+  table.AddFile("r a:q @1 = v\nr a:r @1 = v\ns a:q @1 = v\n");
+  for (const bool has_retention : {false, true}) {
+    ChainOptions options{.sequence = table.sequence()};
+    if (has_retention) options.retention.emplace();
+    const auto chain = *OpenChain(table.view(), table.view().tablets[0], options);
+    size_t rows = 0;
+    for (bool found = chain->SeekToEdge(); found; found = chain->NextRow(), ++rows) {
+      std::vector<Cell> cells;
+      EXPECT_FALSE(chain->IsRowDone()) << chain->row_key();
+      EXPECT_TRUE(chain->ReadCells(&cells));
+      EXPECT_TRUE(chain->IsRowDone()) << chain->row_key();
+    }
+    EXPECT_EQ(rows, 2u);
+  }
+}
+
+// A read of one sorted run needs no retention if it would remove nothing. Each of these tables has
+// one reason for which it would.
+TEST(SourceChainTest, WhateverRetentionRemovesIsNotShown) {
+  const auto show = [](const std::vector<std::string>& files, const std::string& memtable = "") {
+    HandmadeTable table({}, {GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(1))});
+    for (const std::string& file : files) table.AddFile(file);
+    if (!memtable.empty()) table.AddMemtable(memtable);
+    return Show(table, table.Options({}, /*now=*/2'000'000));
+  };
+  EXPECT_EQ(show({"r a:q @1 = v\nr b:q @1000000 = v\ns a:q @2 = v\n"}),
+            "r a:q@1=v b:q@1000000=v; s a:q@2=v")
+      << "nothing is removed";
+  EXPECT_EQ(show({"r a:q @1 = v\n", "s a:q @1 = v\n"}), "r a:q@1=v; s a:q@1=v") << "nothing";
+  EXPECT_EQ(show({"r a:q @2 = new\nr a:q @1 = old\n"}), "r a:q@2=new") << "versions";
+  EXPECT_EQ(show({"r a:q @1 = v\n", "s a:q @2 = new\ns a:q @1 = old\n"}), "r a:q@1=v; s a:q@2=new")
+      << "versions in a later file of the run";
+  EXPECT_EQ(show({"r b:q @999999 = old\nr b:r @1000000 = v\n"}), "r b:r@1000000=v") << "age";
+  EXPECT_EQ(show({"r DELETE\nr a:q @1 = v\ns DELETE\n"}), "r a:q@1=v") << "tombstones of rows";
+  EXPECT_EQ(show({"r a:q @1 = v\nr b DELETE\ns c DELETE\n"}), "r a:q@1=v") << "of families";
+  EXPECT_EQ(show({"r a:q @1 = old\n", "r a:q @2 = new\n"}), "r a:q@2=new") << "two runs";
+  EXPECT_EQ(show({"r a:q @1 = old\n"}, "r a:q @2 = new\n"), "r a:q@2=new") << "a memtable";
+}
+
 TEST(SourceChainTest, NoSourceIsNoChain) {
   HandmadeTable table({"m"});
   EXPECT_EQ(Read(table, 0, {}), kNothing);

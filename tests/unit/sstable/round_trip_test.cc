@@ -304,7 +304,7 @@ TEST_P(RoundTrip, UnpinnedBatchesStream) {
   for (const OwnedRow& row : rows_) {
     std::vector<Cell> cells;
     size_t count = 0;
-    while (cursor->ReadCells(&cells)) {
+    while (ReadNextCells(cursor.get(), &cells)) {
       ASSERT_LE(cells.size(), kCellBatch);
       ASSERT_GT(cells.size(), 0u);
       for (const Cell& cell : cells) ASSERT_EQ(OwnedCell::Copy(cell), row.cells[count++]);
@@ -326,7 +326,7 @@ TEST_P(RoundTrip, CellsStayUntilUnpin) {
     std::vector<Cell> cells;
     size_t count = 0;  // compared
     for (bool more = true; more;) {
-      more = cursor->ReadCells(&cells);
+      more = ReadNextCells(cursor.get(), &cells);
       if (more && !random_.OneIn(3)) continue;
       for (const Cell& cell : cells)
         ASSERT_EQ(OwnedCell::Copy(cell), row.cells[count++]) << row.row_key;
