@@ -32,7 +32,7 @@ def run(*names):
     with tempfile.TemporaryDirectory() as directory:
         command = [PROGRAM, "--rows", str(ROWS), "--rounds", "1", "--json", "--only", ",".join(names),
                    "--dir", directory]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     figures = {}

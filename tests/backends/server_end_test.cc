@@ -1,5 +1,7 @@
 // Tests a scan of stele::remote while its server shuts down and starts again: no row is lost,
 // repeated or partial.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -23,10 +25,9 @@ class ServerEndTest : public testing::Test {
   void SetUp() override {
     directory_ = testing::TempDir() + "stele-server-end-XXXXXX";
     ASSERT_NE(mkdtemp(directory_.data()), nullptr);
-    Start("127.0.0.1:0");
-    ASSERT_NE(server_->address(), "");
-    address_ = server_->address();
-    absl::StatusOr<Database> database = remote::Open("bigtable://p/i?endpoint=" + address_);
+    ASSERT_NO_FATAL_FAILURE(StartOnPortToKeep());
+    absl::StatusOr<Database> database =
+        remote::Open("bigtable://p/i?endpoint=" + address_ + "&retry_seconds=600");
     ASSERT_TRUE(database.ok()) << database.status();
     table_ = database->CreateTable("t", Schema().AddFamily("f")).value();
     const std::string value(kCellBytes, 'v');
@@ -47,6 +48,18 @@ class ServerEndTest : public testing::Test {
     ASSERT_NE(program, nullptr) << "STELED_COMMAND is not set: run this through ctest";
     server_.emplace(std::vector<std::string>{program, "--db", directory_ + "/db", "--listen",
                                              listen, "--durability", "process"});
+  }
+  // Connections of other programs get ports from 32768 on by default, so none takes the port of the
+  // server while it is down.
+  void StartOnPortToKeep() {
+    constexpr int kFirstPort = 20'000;
+    constexpr int kPortCount = 10'000;
+    for (int i = 0; i < 100 && address_.empty(); ++i) {
+      const int port = kFirstPort + (getpid() + i) % kPortCount;
+      ASSERT_NO_FATAL_FAILURE(Start("127.0.0.1:" + std::to_string(port)));
+      address_ = server_->address();
+    }
+    ASSERT_NE(address_, "");
   }
   void EndAndStartAgain() {
     EXPECT_EQ(server_->Terminate(), 0);

@@ -33,7 +33,7 @@ def start_server(steled, directory):
 
 
 def run(program, arguments, directory):
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=100, cwd=directory, check=False)
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=300, cwd=directory, check=False)
     if done.returncode != 0:
         sys.exit(f"{program} failed with {done.returncode}: {done.stderr}")
     return done.stdout
@@ -49,7 +49,7 @@ def main():
                 output = run(program, [address], directory)
             finally:
                 server.terminate()
-                server.wait(60)
+                server.wait(300)
         else:
             output = run(program, [], directory)
     if output != expected:

@@ -36,7 +36,8 @@ def wrong_findings(page):
 def main():
     stele, steled = sys.argv[1:3]
     chromium = browser.find()
-    with tempfile.TemporaryDirectory() as folder:
+    # Processes of the browser may still write to their folder.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         process, pages, address = start(steled, folder)
         try:
             def run(*words):

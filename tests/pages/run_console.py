@@ -14,11 +14,12 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import zlib
+
+from free_port import free_port
 
 SKIPPED = 77
 END = "--- end of command, status "
@@ -48,12 +49,6 @@ def spaces_alike(line):
 def matches(expected, said):
     pattern = "\n".join(".*".join(re.escape(part) for part in spaces_alike(line).split("...")) for line in expected)
     return re.fullmatch(pattern, "\n".join(map(spaces_alike, said))) is not None
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 class Shell:

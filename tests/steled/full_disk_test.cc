@@ -22,11 +22,12 @@ using grpc::health::v1::HealthCheckResponse;
 
 constexpr char kDataService[] = "google.bigtable.v2.Bigtable";
 
-// A file system in memory, of 48 MiB.
+// A file system in memory, of 96 MiB. The rows of a test, a compaction of all of them and the log
+// fit together.
 class FullDisk : public testing::Test {
  protected:
   void SetUp() override {
-    if (mount("tmpfs", disk_.path().c_str(), "tmpfs", 0, "size=48m") != 0)
+    if (mount("tmpfs", disk_.path().c_str(), "tmpfs", 0, "size=96m") != 0)
       GTEST_SKIP() << "this user cannot mount a file system: " << std::strerror(errno);
     is_mounted_ = true;
     server_ = std::make_unique<ServerProcess>(

@@ -27,7 +27,7 @@ LoggedServer::~LoggedServer() {
 }
 
 std::string LoggedServer::NextLine() {
-  constexpr int kWaitMillis = 60'000;  // a server that logs nothing fails the test
+  constexpr int kWaitMillis = 300'000;  // a server that logs nothing fails the test
   std::string line;
   pollfd wait{.fd = log_, .events = POLLIN, .revents = 0};
   for (char c = 0; poll(&wait, 1, kWaitMillis) == 1 && read(log_, &c, 1) == 1;) {

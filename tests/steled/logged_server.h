@@ -19,7 +19,7 @@ class LoggedServer {
   LoggedServer& operator=(const LoggedServer&) = delete;
 
   ServerProcess& process() { return *process_; }
-  // Waits for the next line. "" if the log has ended, or if none comes within a minute.
+  // Waits for the next line. "" if the log has ended, or if none comes within five minutes.
   std::string NextLine();
   // Waits for a line that contains `text`, and drops those before it. "" if the log ends first.
   std::string NextLineWith(const std::string& text);

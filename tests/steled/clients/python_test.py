@@ -180,7 +180,7 @@ class PythonTest(unittest.TestCase):
         backup.expire_time.GetCurrentTime()
         backup.expire_time.seconds += 7 * 3600
         operation = self.admin.CreateBackup(table_admin_pb2.CreateBackupRequest(parent=cluster, backup_id="b", backup=backup))
-        operation = self.operations.WaitOperation(operations_pb2.WaitOperationRequest(name=operation.name), timeout=60)
+        operation = self.operations.WaitOperation(operations_pb2.WaitOperationRequest(name=operation.name), timeout=280)
         self.assertTrue(operation.done)
         made = table_pb2.Backup()
         self.assertTrue(operation.response.Unpack(made))

@@ -19,9 +19,13 @@ namespace {
 // More than the buffers of a connection hold.
 constexpr size_t kLargeBytes = size_t{32} << 20;
 
+// A busy machine delays clients that read and send.
+constexpr HttpExchange::Times kPatient = {.request = std::chrono::minutes(10),
+                                          .response = std::chrono::minutes(10)};
+
 class HttpPagesTest : public testing::Test {
  protected:
-  void Serve(HttpPages::Limits limits = {}) {
+  void Serve(HttpPages::Limits limits = {.times = kPatient}) {
     HttpPages::Pages pages;
     pages["/healthz"] = [] { return HttpPages::Page{.body = "serving\n"}; };
     pages["/no-memory"] = []() -> HttpPages::Page { throw std::bad_alloc(); };
@@ -62,7 +66,7 @@ TEST_F(HttpPagesTest, AThousandIdleClientsDoNotDelayAProbe) {
   // Both ends of a connection are in this process.
   const auto count =
       static_cast<int>(std::min<uint64_t>(1'000, (RaiseDescriptorLimit() - 100) / 2));
-  Serve({.times = {.request = std::chrono::minutes(10)}});
+  Serve();
   std::list<RawClient> idle;
   for (int i = 0; i < count; ++i) {
     idle.emplace_back(address());
@@ -79,7 +83,7 @@ TEST_F(HttpPagesTest, AThousandIdleClientsDoNotDelayAProbe) {
 }
 
 TEST_F(HttpPagesTest, AConnectionTooManyEndsTheOldestIdleOne) {
-  Serve({.connections_max = 3, .times = {.request = std::chrono::minutes(10)}});
+  Serve({.connections_max = 3, .times = kPatient});
   std::list<RawClient> idle;
   for (int i = 0; i < 3; ++i) idle.emplace_back(address());
   AwaitConnections(3);
@@ -89,7 +93,7 @@ TEST_F(HttpPagesTest, AConnectionTooManyEndsTheOldestIdleOne) {
 }
 
 TEST_F(HttpPagesTest, ResponsesThatNobodyReadsAreBounded) {
-  Serve({.unsent_bytes_max = kLargeBytes});
+  Serve({.unsent_bytes_max = kLargeBytes, .times = kPatient});
   const RawClient first(address());
   first.Send("GET /large HTTP/1.1\r\n\r\n");
   const RawClient second(address());

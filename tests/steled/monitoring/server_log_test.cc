@@ -30,7 +30,7 @@ class ServerLog : public testing::Test {
   Outcome Run(const std::string& variables, const std::string& flags) const {
     const char* const program = std::getenv("STELED_COMMAND");
     EXPECT_NE(program, nullptr) << "run this through ctest";
-    const std::string command = "env -u STELED_COMMAND " + variables + " timeout 60 " +
+    const std::string command = "env -u STELED_COMMAND " + variables + " timeout 300 " +
                                 std::string(program) + " " + flags + " 2>" + Path("errors") +
                                 " >/dev/null";
     Outcome outcome{.exit_status = WEXITSTATUS(std::system(command.c_str()))};

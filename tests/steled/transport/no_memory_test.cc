@@ -218,9 +218,7 @@ TEST(CallThreadsWithoutMemory, ARefusedThreadIsStartedLater) {
   };
   threads = std::make_unique<CallThreads>(turn, 8);
   ASSERT_TRUE(threads->Start());
-  // Long enough for the monitor thread to sleep.
-  const auto begin = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
-  while (std::chrono::steady_clock::now() < begin) std::this_thread::yield();
+  while (!threads->IsMonitorAsleep()) std::this_thread::yield();
   is_exhausted = true;
   may_begin.count_down();
   have_begun.wait();

@@ -306,9 +306,7 @@ TEST(CallThreads, ACallThatShouldBeShortKeepsNobodyWaiting) {
   };
   threads = std::make_unique<CallThreads>(turn, call_count + 2);
   ASSERT_TRUE(threads->Start());
-  // Long enough for the monitor thread to sleep.
-  const auto begin = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
-  while (std::chrono::steady_clock::now() < begin) std::this_thread::yield();
+  while (!threads->IsMonitorAsleep()) std::this_thread::yield();
   may_begin = true;
   for (int seen = turns.load(); seen < call_count + 100; seen = turns.load()) turns.wait(seen);
   stops = true;

@@ -52,6 +52,9 @@ class CallThreads {
   void BeginCall(bool is_short);
   void EndCall();
 
+  // True if the monitor thread sleeps until a call begins. For tests.
+  bool IsMonitorAsleep() const { return watch_sleeps_.load(); }
+
  private:
   static constexpr int kIdleMax = 2;  // threads that stay, however little work there is
 
