@@ -19,7 +19,8 @@ namespace {
 constexpr uint64_t kLoadStepBytes = uint64_t{1} << 20;
 
 std::unique_ptr<PrefetchPool> NewPrefetchPool(const EngineOptions& options) {
-  const int threads = options.background_threads == 0 ? 0 : PrefetchPool::ThreadsForThisMachine();
+  if (options.background_threads == 0) return nullptr;
+  const int threads = options.prefetch_threads.value_or(PrefetchPool::ThreadsForThisMachine());
   return threads > 0 ? std::make_unique<PrefetchPool>(threads) : nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/shared_budget.h"
 #include "compaction/compaction_pick.h"
@@ -65,6 +66,9 @@ struct EngineOptions {
   // 0: no threads. Background work runs on the caller's thread, inside calls that wait for it, or
   // step by step (JobScheduler::Step).
   int background_threads = 2;
+  // The threads that prefetch for scans, if background_threads is above 0. Without a value it
+  // depends on the number of processors (jobs/prefetch_pool.h).
+  std::optional<int> prefetch_threads;
 };
 
 }  // namespace stele::internal

@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "db/local_database.h"
+#include "io/mem_file_system.h"
+#include "model/access.h"
 #include "stele/stele.h"
 #include "support/model_timestamps.h"
 
@@ -39,7 +43,7 @@ constexpr int kWindow = 500;  // rows of them that are read
 class ReadStatsTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    database_ = new Database(Database::Open("mem:").value_or(Database()));
+    database_ = new Database(Open());
     FillRows();
     FillWide();
     FillVersions();
@@ -48,6 +52,19 @@ class ReadStatsTest : public testing::Test {
     FillHidden();
   }
   static void TearDownTestSuite() { delete database_; }
+  // In memory. It prefetches also on a machine with one processor: a scan that prefetches reads
+  // other ranges of a file than one that does not.
+  static Database Open() {
+    const auto files = std::make_shared<internal::MemFileSystem>();
+    return internal::Access::Make<Database>(
+        internal::OpenDatabase("/mem",
+                               {.sizes = internal::SizesFor(DatabaseOptions().memory_budget_bytes),
+                                .file_system = files.get(),
+                                .owned_file_system = files,
+                                .background_threads = 2,
+                                .prefetch_threads = 1})
+            .value());
+  }
 
   static Table Create(const char* name, const Schema& schema) {
     return database_->CreateTable(name, schema).value_or(Table());

@@ -88,6 +88,7 @@ TEST(SharedMemoryBudgetTest, ThreeDatabasesUnderLoadStayWithinIt) {
     std::this_thread::yield();
   }
   for (std::thread& thread : threads) thread.join();
+  charged_most = std::max(charged_most, budget.charged_bytes());  // the caches are still full
   EXPECT_GT(charged_most, 32 * kMiB) << "the test must exhaust the budget";
   EXPECT_LE(charged_most, 64 * kMiB);
   // When nothing is in progress, the caches fit into the limit of the charges.
@@ -135,7 +136,7 @@ TEST(SharedMemoryBudgetTest, WritesGoOnAfterTheShareBecameSmaller) {
   std::vector<Database> others;
   for (int i = 0; i < 4; ++i) others.push_back(OpenIn(budget));  // writers of each have 4.8 MiB
   const WriteOptions options{.deadline =
-                                 std::chrono::steady_clock::now() + std::chrono::minutes(1)};
+                                 std::chrono::steady_clock::now() + std::chrono::minutes(5)};
   const absl::Status written = table.Apply(RowMutation("z").SetCell("f", "q", "v"), options);
   EXPECT_TRUE(written.ok()) << written;
 }

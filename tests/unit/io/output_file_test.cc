@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "io/file_system.h"
 #include "support/crash_fs/crash_file_system.h"
@@ -14,12 +16,15 @@ namespace {
 class OutputFileTest : public testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::TempDir() + "/output_file_test";
-    std::filesystem::remove_all(root_);
+    std::string name = testing::TempDir() + "stele_output_file_XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    root_ = name;
     std::filesystem::create_directories(root_ + "/data/part");
     for (const char* const file : {"/a", "/data/x", "/data/part/y"}) std::ofstream(root_ + file);
   }
-  void TearDown() override { std::filesystem::remove_all(root_); }
+  void TearDown() override {
+    if (!root_.empty()) std::filesystem::remove_all(root_);
+  }
 
   absl::Status Check(const std::string& output, const std::string& input) const {
     return CheckOutputsAreNotInputs({"", root_ + output}, {"", root_ + input});

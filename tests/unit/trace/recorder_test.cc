@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <thread>
@@ -65,6 +66,19 @@ class RecorderTest : public testing::Test {
     EXPECT_TRUE(read.ok()) << read.status();
     return read.ok() ? *std::move(read) : ReadTrace();
   }
+  // Checks that the records are of AddRecords, each once, and returns their numbers, ascending. In
+  // the file they may have another order: a record whose buffer is in use goes to another buffer.
+  static std::vector<uint64_t> NumbersOf(const ReadTrace& read) {
+    std::vector<uint64_t> numbers;
+    for (const TraceRecord& record : read.records) {
+      numbers.push_back(record.cells_returned.value_or(0));
+      EXPECT_EQ(record, GetTraceRecord(numbers.back()));
+    }
+    std::sort(numbers.begin(), numbers.end());
+    EXPECT_EQ(std::adjacent_find(numbers.begin(), numbers.end()), numbers.end())
+        << "recorded twice";
+    return numbers;
+  }
 
   MemFileSystem file_system_;
   Recorder recorder_;
@@ -90,7 +104,7 @@ TEST_F(RecorderTest, RecordsBetweenStartAndStop) {
   EXPECT_TRUE(read.is_complete);
   EXPECT_EQ(read.counts.recorded, 5'000u);
   ASSERT_EQ(read.records.size(), 5'000u);
-  for (uint64_t i = 0; i < 5'000; ++i) EXPECT_EQ(read.records[i], GetTraceRecord(i));
+  EXPECT_EQ(NumbersOf(read).back(), 4'999u) << "all of them";
   ASSERT_TRUE(recorder_.Start("/u", Options()).ok());
   recorder_.Add(late, GetTraceRecord(1));
   EXPECT_EQ(recorder_.Stop()->counts.recorded, 0u);
@@ -276,9 +290,8 @@ TEST_F(RecorderTest, TheFileIsReadableAtAnyMoment) {
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(read->damaged, 0u);
     EXPECT_FALSE(read->is_complete);
-    EXPECT_GT(read->records.size(), 0u);
-    for (uint64_t i = 0; i < read->records.size(); ++i)
-      ASSERT_EQ(read->records[i], GetTraceRecord(i));
+    ASSERT_GT(read->records.size(), 0u);
+    EXPECT_LT(NumbersOf(*read).back(), added);
   }
   EXPECT_TRUE(recorder_.Stop().ok());
 }
