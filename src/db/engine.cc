@@ -310,7 +310,7 @@ DatabaseStats Engine::Stats() const {
     stats.disk.sstable_bytes += file->summary.file_bytes;
   }
   if (const TableView* const tokens = view->Find(kTokenTableId); tokens != nullptr)
-    stats.disk.token_bytes = StatsOf(*tokens).bytes_on_disk;
+    stats.disk.token_bytes = FileBytesOf(*tokens);
   stats.since_open.commits = storage.committer->commits();
   if (storage.log != nullptr) stats.since_open.bytes_logged = storage.log->appended_bytes();
   stats.since_open.replayed_log_bytes = storage.replayed_log_bytes;

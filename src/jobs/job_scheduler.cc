@@ -406,10 +406,15 @@ void JobScheduler::NoteWithheld(uint64_t withheld_bytes, uint64_t free_bytes) {
 }
 
 absl::Status JobScheduler::LastError() const {
-  MutexLock lock(state_.mutex());
-  if (absl::Status newest = state_.failures().Newest(); !newest.ok()) return newest;
+  absl::Status waits_for_space;
+  {
+    MutexLock lock(state_.mutex());
+    if (absl::Status newest = state_.failures().Newest(); !newest.ok()) return newest;
+    waits_for_space = waits_for_space_;
+  }
   STELE_RETURN_IF_ERROR(parts_.gate->LostDirectory());
-  return parts_.reserve->is_released() ? parts_.reserve->Refusal() : waits_for_space_;
+  const absl::Status refusal = parts_.reserve->Refusal();  // may ask the disk, so without the lock
+  return refusal.ok() ? waits_for_space : refusal;
 }
 
 bool JobScheduler::IsCurrentLocked(Lane lane, const PickState& pick_state) const {

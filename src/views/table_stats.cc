@@ -78,6 +78,19 @@ void AddFamilies(const TableDefinition& definition, const Memtable& memtable,
 
 }  // namespace
 
+uint64_t FileBytesOf(const TableView& table) {
+  std::map<uint64_t, uint64_t> bytes_of_files;  // tablets share files
+  for (const ViewTablet& tablet : table.tablets) {
+    for (const ViewReference& reference : tablet.stack) {
+      const SstableFile& file = *reference.reference.file;
+      bytes_of_files.emplace(file.number, file.summary.file_bytes);
+    }
+  }
+  uint64_t bytes = 0;
+  for (const auto& [number, file_bytes] : bytes_of_files) bytes += file_bytes;
+  return bytes;
+}
+
 TableStats StatsOf(const TableView& table) {
   TableStats stats;
   std::map<std::string, FamilyStats> families;

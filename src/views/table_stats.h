@@ -7,6 +7,7 @@
 // Threads:   pure functions.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "model/row_ranges.h"
@@ -17,6 +18,9 @@
 namespace stele::internal {
 
 TableStats StatsOf(const TableView& table);
+
+// Returns the size of the table's SSTables. Reads no file.
+uint64_t FileBytesOf(const TableView& table);
 
 // Returns tablet starts and, at about equal distances in bytes, row keys of `rows`. The last sample
 // is the end of `rows` ("" for the table's end) with all bytes. Source: Bigtable's SampleRowKeys.

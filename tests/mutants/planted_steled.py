@@ -260,6 +260,7 @@ plant(
     "steled", ["steled_test --gtest_filter=HttpPagesTest*"], "tools/steled/monitoring/http_pages.cc",
     ("idle connections keep others out", "connections_.size() > limits_.connections_max", "false"),
     ("a late request keeps its connection", "if (is_look) CloseLate();", ""),
+    ("a probe waits for slow pages", "pages_.contains(exchange.path()) ? kPages : kProbes", "kPages"),
 )
 plant(
     "steled", ["steled_test --gtest_filter=DescriptorLimit*"], "tools/steled/descriptor_limit.cc",

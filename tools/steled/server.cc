@@ -273,19 +273,20 @@ absl::Status Server::Listen(const Flags& flags, const ConnectionLimits& limits) 
 }
 
 absl::Status Server::ServePages(const std::string& listen, const ConnectionLimits& limits) {
+  HttpPages::Pages probes;
+  AddHealthPages(
+      health_, [this] { return ClockProblem(); }, &probes);
   HttpPages::Pages pages;
   pages["/metrics"] = MetricsPage(
       {call_metrics_, profile_calls_,
        NewTransportMetrics([this] { return transport_->Figures(); },
                            {.connections = limits.clients, .request_bytes = kRequestMemoryBytes}),
        NewDatabaseMetrics(database_), NewTableMetrics(&tables_), NewProcessMetrics()});
-  AddHealthPages(
-      health_, [this] { return ClockProblem(); }, &pages);
   if (heat_ != nullptr)
     AddHeatMapPages(
         heat_, [this] { RefreshHeatMap(); }, &pages);
-  STELED_ASSIGN_OR_RETURN(
-      pages_, HttpPages::Serve(listen, std::move(pages), {.connections_max = limits.pages}));
+  STELED_ASSIGN_OR_RETURN(pages_, HttpPages::Serve(listen, std::move(probes), std::move(pages),
+                                                   {.connections_max = limits.pages}));
   return absl::OkStatus();
 }
 

@@ -1,4 +1,5 @@
-// Tests the pages by HTTP with clients that send nothing, little or nonsense, or do not read.
+// Tests the pages by HTTP with clients that send nothing, little or nonsense, or do not read, and
+// with pages that take long.
 #include "steled/monitoring/http_pages.h"
 
 #include <gtest/gtest.h>
@@ -26,16 +27,23 @@ constexpr HttpExchange::Times kPatient = {.request = std::chrono::minutes(10),
 class HttpPagesTest : public testing::Test {
  protected:
   void Serve(HttpPages::Limits limits = {.times = kPatient}) {
+    HttpPages::Pages probes;
+    probes["/healthz"] = [] { return HttpPages::Page{.body = "serving\n"}; };
     HttpPages::Pages pages;
-    pages["/healthz"] = [] { return HttpPages::Page{.body = "serving\n"}; };
     pages["/no-memory"] = []() -> HttpPages::Page { throw std::bad_alloc(); };
     pages["/large"] = [this] {
       large_count_.fetch_add(1);
       large_count_.notify_all();
       return HttpPages::Page{.body = std::string(kLargeBytes, 'l')};
     };
+    pages["/slow"] = [this] {
+      slow_count_.fetch_add(1);
+      slow_count_.notify_all();
+      is_released_.wait(false);
+      return HttpPages::Page{.body = "slow\n"};
+    };
     absl::StatusOr<std::unique_ptr<HttpPages>> served =
-        HttpPages::Serve("127.0.0.1:0", std::move(pages), limits);
+        HttpPages::Serve("127.0.0.1:0", std::move(probes), std::move(pages), limits);
     ASSERT_TRUE(served.ok()) << served.status();
     pages_ = *std::move(served);
   }
@@ -49,16 +57,34 @@ class HttpPagesTest : public testing::Test {
   bool IsHealthy() const {
     return Ask("GET /healthz HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nserving\n");
   }
+  static void Await(const std::atomic<int>& value, int count) {
+    for (int seen = value; seen < count; seen = value) value.wait(seen);
+  }
   void AwaitConnections(size_t count) const {
     while (pages_->ConnectionCount() != count) std::this_thread::yield();
   }
 
   // Waits until so many requests for /large have come.
-  void AwaitLarge(int count) const {
-    for (int seen = large_count_; seen < count; seen = large_count_) large_count_.wait(seen);
+  void AwaitLarge(int count) const { Await(large_count_, count); }
+
+  // Connects so many clients that ask for /slow.
+  void AskForSlow(int count, std::list<RawClient>* clients) const {
+    for (int i = 0; i < count; ++i) {
+      clients->emplace_back(address());
+      clients->back().Send("GET /slow HTTP/1.1\r\n\r\n");
+    }
+  }
+  // Waits until each thread for pages makes /slow.
+  void AwaitBlockedThreads() const { Await(slow_count_, HttpPages::kThreads); }
+  // Lets /slow end.
+  void Release() {
+    is_released_ = true;
+    is_released_.notify_all();
   }
 
   std::atomic<int> large_count_ = 0;
+  std::atomic<int> slow_count_ = 0;
+  std::atomic<bool> is_released_ = false;
   std::unique_ptr<HttpPages> pages_;  // last: its threads use the others
 };
 
@@ -80,6 +106,47 @@ TEST_F(HttpPagesTest, AThousandIdleClientsDoNotDelayAProbe) {
   // Bytes that come one by one keep no thread.
   for (const RawClient& each : idle) each.Send("x");
   EXPECT_TRUE(IsHealthy());
+}
+
+TEST_F(HttpPagesTest, AProbeDoesNotWaitForOtherPages) {
+  Serve();
+  std::list<RawClient> slow;
+  AskForSlow(HttpPages::kThreads, &slow);
+  AwaitBlockedThreads();
+  AskForSlow(HttpPages::kThreads, &slow);  // which wait for a thread
+  EXPECT_TRUE(IsHealthy());
+  EXPECT_TRUE(Ask("GET /none HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
+  EXPECT_EQ(slow_count_, HttpPages::kThreads);
+  Release();
+  for (const RawClient& each : slow) EXPECT_TRUE(each.ReadAll().ends_with("\r\n\r\nslow\n"));
+}
+
+TEST_F(HttpPagesTest, RequestsThatWaitForAThreadAreBounded) {
+  Serve({.connections_max = HttpPages::kThreads + 2, .times = kPatient});
+  std::list<RawClient> blocked;
+  AskForSlow(HttpPages::kThreads, &blocked);
+  AwaitBlockedThreads();
+  std::list<RawClient> waiting;
+  AskForSlow(3, &waiting);
+  EXPECT_EQ(waiting.front().ReadAll(), "");
+  EXPECT_TRUE(IsHealthy());
+  Release();
+  EXPECT_TRUE(waiting.back().ReadAll().ends_with("slow\n"));
+}
+
+TEST_F(HttpPagesTest, TheEndMakesNoPageThatWaitsForAThread) {
+  Serve();
+  std::list<RawClient> slow;
+  AskForSlow(HttpPages::kThreads, &slow);
+  AwaitBlockedThreads();
+  AskForSlow(HttpPages::kThreads, &slow);
+  const RawClient idle(address());
+  AwaitConnections(slow.size() + 1);
+  std::jthread end([this] { pages_.reset(); });
+  EXPECT_EQ(idle.ReadAll(), "");  // the end has begun
+  Release();
+  end.join();
+  EXPECT_EQ(slow_count_, HttpPages::kThreads);
 }
 
 TEST_F(HttpPagesTest, AConnectionTooManyEndsTheOldestIdleOne) {
@@ -165,7 +232,7 @@ TEST_F(HttpPagesTest, AHeadMayComeByteByByte) {
 }
 
 TEST_F(HttpPagesTest, TheAddressMayBeOfIpv6) {
-  const auto served = HttpPages::Serve("[::1]:0", {}, {});
+  const auto served = HttpPages::Serve("[::1]:0", {}, {}, {});
   if (!served.ok()) GTEST_SKIP() << "this machine has no IPv6: " << served.status();
   EXPECT_TRUE((*served)->address().starts_with("[::1]:"));
   const RawClient client((*served)->address());

@@ -21,7 +21,7 @@ class MetricsTest : public testing::Test {
  protected:
   void SetUp() override {
     absl::StatusOr<std::unique_ptr<HttpPages>> pages =
-        HttpPages::Serve("127.0.0.1:0", {{"/metrics", MetricsPage({calls_, profiles_})}}, {});
+        HttpPages::Serve("127.0.0.1:0", {}, {{"/metrics", MetricsPage({calls_, profiles_})}}, {});
     ASSERT_TRUE(pages.ok()) << pages.status();
     pages_ = *std::move(pages);
   }

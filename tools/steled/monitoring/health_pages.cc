@@ -31,11 +31,11 @@ HttpPages::Page WriteHealthPage(HealthService* health) {
 }  // namespace
 
 void AddHealthPages(const std::shared_ptr<HealthService>& health,
-                    std::function<std::string()> problem, HttpPages::Pages* pages) {
-  (*pages)["/healthz"] = [health, problem = std::move(problem)] {
+                    std::function<std::string()> problem, HttpPages::Pages* probes) {
+  (*probes)["/healthz"] = [health, problem = std::move(problem)] {
     return HealthPage(health.get(), problem());
   };
-  (*pages)["/healthz/writes"] = [health] { return WriteHealthPage(health.get()); };
+  (*probes)["/healthz/writes"] = [health] { return WriteHealthPage(health.get()); };
 }
 
 }  // namespace stele::server

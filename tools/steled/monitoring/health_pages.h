@@ -17,8 +17,8 @@
 
 namespace stele::server {
 
-// Adds both to `pages`. `problem` returns a line for /healthz, without a newline, or "".
+// Adds both to `probes`. `problem` returns a line for /healthz, without a newline, or "".
 void AddHealthPages(const std::shared_ptr<HealthService>& health,
-                    std::function<std::string()> problem, HttpPages::Pages* pages);
+                    std::function<std::string()> problem, HttpPages::Pages* probes);
 
 }  // namespace stele::server

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 namespace stele::server {
 namespace {
@@ -55,16 +56,6 @@ std::string_view PathOf(std::string_view target) {
   return target.substr(0, target.find('?'));
 }
 
-std::string ResponseTo(std::string_view head, const HttpExchange::Respond& respond) {
-  std::string_view line = TakeUntil('\n', &head);
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  const std::string_view method = TakeUntil(' ', &line);
-  const std::string_view target = TakeUntil(' ', &line);
-  if (method.empty() || target.empty() || (line != "HTTP/1.1" && line != "HTTP/1.0"))
-    return ErrorResponse(kBadRequest, "only HTTP/1.1 and HTTP/1.0 are served here\n");
-  return respond(method, PathOf(target));
-}
-
 bool WouldWait() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
 ssize_t Receive(int descriptor, std::array<char, kReadBytes>* part) {
@@ -91,17 +82,18 @@ HttpExchange::HttpExchange(int descriptor, Times times)
 
 HttpExchange::~HttpExchange() { close(descriptor_); }
 
-HttpExchange::Next HttpExchange::Continue(const Respond& respond) {
+HttpExchange::Next HttpExchange::Continue() {
   if (state_ == State::kReadsHead) {
-    if (const Next next = ReadHead(respond); state_ == State::kReadsHead) return next;
+    if (const Next next = ReadHead(); state_ == State::kReadsHead) return next;
   }
+  if (state_ == State::kAwaitsResponse) return Next::kAwaitResponse;
   if (state_ == State::kSends) {
     if (const Next next = Send(); state_ == State::kSends) return next;
   }
   return Drain();
 }
 
-HttpExchange::Next HttpExchange::ReadHead(const Respond& respond) {
+HttpExchange::Next HttpExchange::ReadHead() {
   std::array<char, kReadBytes> part{};
   while (true) {
     const ssize_t bytes = Receive(descriptor_, &part);
@@ -112,19 +104,37 @@ HttpExchange::Next HttpExchange::ReadHead(const Respond& respond) {
     head_.append(part.data(), static_cast<size_t>(bytes));
     if (head_.find("\n\r\n", from) != std::string::npos ||
         head_.find("\n\n", from) != std::string::npos) {
-      response_ = ResponseTo(head_, respond);
+      TakeRequest();
       break;
     }
     if (head_.size() > kHeadBytesMax) {
-      response_ = ErrorResponse(
-          kHeadTooLarge, fmt::format("a request's head has at most {} bytes\n", kHeadBytesMax));
+      Respond(ErrorResponse(kHeadTooLarge,
+                            fmt::format("a request's head has at most {} bytes\n", kHeadBytesMax)));
       break;
     }
   }
   head_ = std::string();  // releases its memory
+  return Next::kAwaitResponse;
+}
+
+void HttpExchange::TakeRequest() {
+  std::string_view head = head_;
+  std::string_view line = TakeUntil('\n', &head);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  method_ = TakeUntil(' ', &line);
+  const std::string_view target = TakeUntil(' ', &line);
+  if (method_.empty() || target.empty() || (line != "HTTP/1.1" && line != "HTTP/1.0")) {
+    return Respond(ErrorResponse(kBadRequest, "only HTTP/1.1 and HTTP/1.0 are served here\n"));
+  }
+  path_ = PathOf(target);
+  state_ = State::kAwaitsResponse;
+  deadline_ = std::chrono::steady_clock::time_point::max();
+}
+
+void HttpExchange::Respond(std::string response) {
+  response_ = std::move(response);
   state_ = State::kSends;
   deadline_ = std::chrono::steady_clock::now() + times_.response;
-  return Next::kAwaitRoom;
 }
 
 HttpExchange::Next HttpExchange::Send() {

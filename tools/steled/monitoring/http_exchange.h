@@ -1,5 +1,5 @@
-// steled/monitoring/http_exchange.h: one connection of HTTP/1: reads the head of a request, sends
-// the response, and closes.
+// steled/monitoring/http_exchange.h: one connection of HTTP/1: reads the head of a request, waits
+// for Respond, sends the response, and closes.
 //
 // Bounds:    a head has at most kHeadBytesMax. The body of a request is read and ignored.
 // Threads:   confined to one thread at a time.
@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -18,11 +17,10 @@ class HttpExchange {
  public:
   static constexpr size_t kHeadBytesMax = size_t{16} << 10;
 
-  // Returns the whole response to a method and a path.
-  using Respond = std::function<std::string(std::string_view method, std::string_view path)>;
   enum class Next {
-    kAwaitBytes,  // from the client
-    kAwaitRoom,   // for bytes to the client
+    kAwaitBytes,     // from the client
+    kAwaitResponse,  // from Respond
+    kAwaitRoom,      // for bytes to the client
     kClose,
   };
   // How long a client may take to send the head of its request, and to read the response.
@@ -38,17 +36,23 @@ class HttpExchange {
   HttpExchange& operator=(const HttpExchange&) = delete;
 
   int descriptor() const { return descriptor_; }
-  // Reads and sends until it would wait. Calls `respond` once the request is complete.
-  Next Continue(const Respond& respond);
-  // The exchange is to be closed then.
+  // Reads and sends until it would wait.
+  Next Continue();
+  // Of the request, after kAwaitResponse.
+  const std::string& method() const { return method_; }
+  const std::string& path() const { return path_; }
+  // Sets the whole response, which Continue sends.
+  void Respond(std::string response);
+  // The exchange is to be closed then. While it awaits the response it has no deadline.
   std::chrono::steady_clock::time_point deadline() const { return deadline_; }
   // Of a response that the client has not read. 0: there is none, or it is read.
   size_t unsent_bytes() const { return response_.size() - sent_bytes_; }
 
  private:
-  enum class State { kReadsHead, kSends, kDrains };
+  enum class State { kReadsHead, kAwaitsResponse, kSends, kDrains };
 
-  Next ReadHead(const Respond& respond);
+  Next ReadHead();
+  void TakeRequest();
   Next Send();
   Next Drain();
 
@@ -57,6 +61,8 @@ class HttpExchange {
   State state_ = State::kReadsHead;
   std::chrono::steady_clock::time_point deadline_;
   std::string head_;
+  std::string method_;
+  std::string path_;
   std::string response_;
   size_t sent_bytes_ = 0;
 };

@@ -16,7 +16,8 @@ namespace {
 
 constexpr uint64_t kStop = 0;
 constexpr uint64_t kListening = 1;
-constexpr uint64_t kFirstConnection = 2;
+constexpr uint64_t kNothing = 2;
+constexpr uint64_t kFirstConnection = 3;
 constexpr std::chrono::milliseconds kLookEvery(1'000);  // for connections that are late
 // So many clients are accepted before those that were accepted earlier are served. Otherwise a
 // burst of clients could end a connection whose request has come.
@@ -30,50 +31,71 @@ bool Watch(int epoll, int operation, int descriptor, uint32_t events, uint64_t i
   return epoll_ctl(epoll, operation, descriptor, &event) == 0;
 }
 
-// One thread gets each event.
+// One thread gets each event. A connection that awaits its response has room, so its event comes at
+// once.
 uint32_t EventsOf(HttpExchange::Next next) {
-  return EPOLLONESHOT | (next == HttpExchange::Next::kAwaitRoom ? EPOLLOUT : EPOLLIN | EPOLLRDHUP);
+  return EPOLLONESHOT | (next == HttpExchange::Next::kAwaitBytes ? EPOLLIN | EPOLLRDHUP : EPOLLOUT);
+}
+
+// Returns the id of the next event; kNothing if the time is over.
+uint64_t NextEvent(int epoll, int wait_millis) {
+  epoll_event event{};
+  return epoll_wait(epoll, &event, 1, wait_millis) == 1 ? event.data.u64 : kNothing;
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HttpPages>> HttpPages::Serve(const std::string& listen, Pages pages,
-                                                            Limits limits) {
+absl::StatusOr<std::unique_ptr<HttpPages>> HttpPages::Serve(const std::string& listen, Pages probes,
+                                                            Pages pages, Limits limits) {
   STELED_ASSIGN_OR_RETURN(ListeningSocket listening, ListeningSocket::Listen(listen));
-  std::unique_ptr<HttpPages> server(new HttpPages(std::move(listening), std::move(pages), limits));
+  std::unique_ptr<HttpPages> server(
+      new HttpPages(std::move(listening), std::move(probes), std::move(pages), limits));
   STELED_RETURN_IF_ERROR(server->Begin());
   return server;
 }
 
-HttpPages::HttpPages(ListeningSocket listening, Pages pages, Limits limits)
-    : pages_(std::move(pages)),
+HttpPages::HttpPages(ListeningSocket listening, Pages probes, Pages pages, Limits limits)
+    : probes_(std::move(probes)),
+      pages_(std::move(pages)),
       limits_(limits),
-      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      epolls_{epoll_create1(EPOLL_CLOEXEC), epoll_create1(EPOLL_CLOEXEC),
+              epoll_create1(EPOLL_CLOEXEC)},
       stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       listening_(std::move(listening)),
       next_id_(kFirstConnection),
       next_look_(std::chrono::steady_clock::now() + kLookEvery) {}
 
 HttpPages::~HttpPages() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+    std::erase_if(connections_, [](const auto& entry) { return !entry.second->is_served; });
+  }
   // The counter is never read, so every thread gets the event.
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = write(stop_, &one, sizeof(one));
   threads_.clear();
   connections_.clear();
-  if (epoll_ >= 0) close(epoll_);
-  if (stop_ >= 0) close(stop_);
+  for (const int descriptor : {epolls_[kClients], epolls_[kProbes], epolls_[kPages], stop_}) {
+    if (descriptor >= 0) close(descriptor);
+  }
 }
 
 absl::Status HttpPages::Begin() {
-  if (epoll_ < 0 || stop_ < 0 || !Watch(epoll_, EPOLL_CTL_ADD, stop_, EPOLLIN, kStop) ||
-      !Watch(epoll_, EPOLL_CTL_ADD, listening_.descriptor(), kListeningEvents, kListening)) {
+  // Without a descriptor, Watch fails.
+  const bool can_stop = std::all_of(epolls_.begin(), epolls_.end(), [this](int epoll) {
+    return Watch(epoll, EPOLL_CTL_ADD, stop_, EPOLLIN, kStop);
+  });
+  if (!can_stop || !Watch(epolls_[kClients], EPOLL_CTL_ADD, listening_.descriptor(),
+                          kListeningEvents, kListening)) {
     return MakeStatus(absl::StatusCode::kUnavailable,
                       fmt::format("cannot wait for connections to {}: raise the limit of open "
                                   "files",
                                   address()));
   }
-  for (int i = 0; i < kThreads; ++i)
-    threads_.emplace_back([this, is_first = i == 0] { Run(/*looks=*/is_first); });
+  threads_.emplace_back([this] { RunClients(); });
+  threads_.emplace_back([this] { MakePages(kProbes); });
+  for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { MakePages(kPages); });
   return absl::OkStatus();
 }
 
@@ -82,22 +104,28 @@ size_t HttpPages::ConnectionCount() {
   return connections_.size();
 }
 
-// One thread also wakes without an event, to look for late connections. Nothing here throws.
-void HttpPages::Run(bool looks) {
-  const int wait_millis = looks ? static_cast<int>(kLookEvery.count()) : -1;
+// Wakes without an event, too, to look for late connections. Nothing here throws.
+void HttpPages::RunClients() {
   while (true) {
-    epoll_event event{};
-    const int count = epoll_wait(epoll_, &event, 1, wait_millis);
-    const uint64_t id = event.data.u64;
-    if (count == 1 && id == kStop) return;
-    if (count == 1 && id >= kFirstConnection) Serve(id);
+    const uint64_t id = NextEvent(epolls_[kClients], static_cast<int>(kLookEvery.count()));
+    if (id == kStop) return;
+    if (id >= kFirstConnection) Serve(id, /*makes_page=*/false);
     const std::lock_guard lock(mutex_);
     const bool is_look = std::chrono::steady_clock::now() >= next_look_;
     if (is_look) CloseLate();
     // With each look, too: clients that an error kept out.
-    if ((is_look || (count == 1 && id == kListening)) && AcceptSome()) {
-      Watch(epoll_, EPOLL_CTL_MOD, listening_.descriptor(), kListeningEvents, kListening);
+    if ((is_look || id == kListening) && AcceptSome()) {
+      Watch(epolls_[kClients], EPOLL_CTL_MOD, listening_.descriptor(), kListeningEvents,
+            kListening);
     }
+  }
+}
+
+void HttpPages::MakePages(Epoll epoll) {
+  while (true) {
+    const uint64_t id = NextEvent(epolls_[epoll], /*wait_millis=*/-1);
+    if (id == kStop) return;
+    if (id >= kFirstConnection) Serve(id, /*makes_page=*/true);
   }
 }
 
@@ -115,34 +143,44 @@ bool HttpPages::AcceptSome() {
     if (!is_owned) close(descriptor);
     if (!is_kept) return true;
     CloseExcess(id);
-    if (!Watch(epoll_, EPOLL_CTL_ADD, descriptor, EventsOf(HttpExchange::Next::kAwaitBytes), id))
+    if (!Watch(epolls_[kClients], EPOLL_CTL_ADD, descriptor,
+               EventsOf(HttpExchange::Next::kAwaitBytes), id)) {
       connections_.erase(id);
+    }
   }
   return true;
 }
 
-void HttpPages::Serve(uint64_t id) {
+void HttpPages::Serve(uint64_t id, bool makes_page) {
   Connection* connection = nullptr;
   {
     const std::lock_guard lock(mutex_);
     const auto found = connections_.find(id);
-    if (found == connections_.end()) return;
+    if (found == connections_.end() || is_ending_) return;
     connection = found->second.get();
     connection->is_served = true;
   }
   HttpExchange::Next next = HttpExchange::Next::kClose;  // if the response finds no memory
   RunRound("a page", [&] {
-    next = connection->exchange.Continue(
-        [this](std::string_view method, std::string_view path) { return Respond(method, path); });
+    HttpExchange& exchange = connection->exchange;
+    if (makes_page) exchange.Respond(ResponseTo(exchange.method(), exchange.path()));
+    next = exchange.Continue();
   });
   const std::lock_guard lock(mutex_);
   connection->is_served = false;
-  if (next == HttpExchange::Next::kClose ||
-      !Watch(epoll_, EPOLL_CTL_MOD, connection->exchange.descriptor(), EventsOf(next), id)) {
+  if (next == HttpExchange::Next::kClose || !Await(id, connection->exchange, next)) {
     connections_.erase(id);
     return;
   }
   if (connection->exchange.unsent_bytes() > 0) CloseExcess(id);
+}
+
+// A connection that awaits its response stays in the first epoll, too, where it gets no event.
+bool HttpPages::Await(uint64_t id, const HttpExchange& exchange, HttpExchange::Next next) {
+  if (next != HttpExchange::Next::kAwaitResponse)
+    return Watch(epolls_[kClients], EPOLL_CTL_MOD, exchange.descriptor(), EventsOf(next), id);
+  const Epoll epoll = pages_.contains(exchange.path()) ? kPages : kProbes;
+  return Watch(epolls_[epoll], EPOLL_CTL_ADD, exchange.descriptor(), EventsOf(next), id);
 }
 
 void HttpPages::CloseLate() {
@@ -178,20 +216,21 @@ void HttpPages::CloseExcess(uint64_t kept) {
   }
 }
 
-std::string HttpPages::Respond(std::string_view method, std::string_view path) const {
+std::string HttpPages::ResponseTo(std::string_view method, std::string_view path) const {
   const bool with_body = method != "HEAD";
   const auto respond = [with_body](const Page& page, std::string_view extra = "") {
     return HttpResponse(page.status, page.type, page.body, with_body, extra);
   };
-  const auto found = pages_.find(path);
-  if (found == pages_.end()) {
-    std::string paths;
-    for (const auto& [known, make] : pages_) paths += " " + known;
-    return respond({.status = 404, .body = fmt::format("no such page; there are{}\n", paths)});
+  std::string paths;
+  for (const Pages* const pages : {&probes_, &pages_}) {
+    if (const auto found = pages->find(path); found != pages->end()) {
+      if (method != "GET" && method != "HEAD")
+        return respond({.status = 405, .body = "only GET and HEAD\n"}, "Allow: GET, HEAD\r\n");
+      return respond(found->second());
+    }
+    for (const auto& [known, make] : *pages) paths += " " + known;
   }
-  if (method != "GET" && method != "HEAD")
-    return respond({.status = 405, .body = "only GET and HEAD\n"}, "Allow: GET, HEAD\r\n");
-  return respond(found->second());
+  return respond({.status = 404, .body = fmt::format("no such page; there are{}\n", paths)});
 }
 
 }  // namespace stele::server

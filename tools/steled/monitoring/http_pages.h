@@ -3,17 +3,21 @@
 // GET and HEAD of a page's path return the result of its function. Other paths return 404, other
 // methods 405. Each connection has one request.
 //
-// A probe is answered whatever other clients do: a connection that waits for its client takes no
-// thread, and one that is too many ends the oldest of those that have no request.
+// A probe is answered whatever other clients do:
+// - One thread reads and sends the bytes of all connections, and never waits for one client.
+// - Another thread makes the probes, one after the other. They wait for no other page.
+// - A connection that is too many ends the oldest of those that have no response.
 //
 // Bounds:    `connections_max` connections, and `unsent_bytes_max` of responses that clients do not
 //            read; above these the oldest are closed.
 //
 // Errors:    those of ListeningSocket. A connection that finds no memory, or whose page throws, is
 //            closed.
-// Threads:   kThreads threads call the pages' functions, which must be thread-safe.
+// Threads:   kThreads threads call the functions of pages, and one thread those of probes. The
+//            functions must be thread-safe.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -48,10 +52,10 @@ class HttpPages {
     HttpExchange::Times times;
   };
 
-  // `listen` is "HOST:PORT"; port 0 selects a free one.
-  static absl::StatusOr<std::unique_ptr<HttpPages>> Serve(const std::string& listen, Pages pages,
-                                                          Limits limits);
-  // Waits for running functions, and closes all connections.
+  // `listen` is "HOST:PORT"; port 0 selects a free one. `probes` must be fast; `pages` may be slow.
+  static absl::StatusOr<std::unique_ptr<HttpPages>> Serve(const std::string& listen, Pages probes,
+                                                          Pages pages, Limits limits);
+  // Waits for running functions, and closes all connections. Makes no page that waits for a thread.
   ~HttpPages();
   HttpPages(const HttpPages&) = delete;
   HttpPages& operator=(const HttpPages&) = delete;
@@ -68,27 +72,34 @@ class HttpPages {
     bool is_served = false;  // by a thread, which alone may touch it then
   };
   using Connections = std::map<uint64_t, std::unique_ptr<Connection>>;  // oldest first
+  // What a connection waits for. Each has an epoll, and threads that take its events.
+  enum Epoll : uint8_t { kClients, kProbes, kPages };
 
-  HttpPages(ListeningSocket listening, Pages pages, Limits limits);
+  HttpPages(ListeningSocket listening, Pages probes, Pages pages, Limits limits);
 
   absl::Status Begin();
-  void Run(bool looks);
+  void RunClients();
+  void MakePages(Epoll epoll);
   // Needs the lock. Returns false after an error that lasts, such as a lack of descriptors.
   bool AcceptSome();
-  void Serve(uint64_t id);
+  // Continues a connection. With `makes_page` its request is complete, and gets its response.
+  void Serve(uint64_t id, bool makes_page);
   // These need the lock. `kept` is not closed.
+  bool Await(uint64_t id, const HttpExchange& exchange, HttpExchange::Next next);
   void CloseLate();
   void CloseExcess(uint64_t kept);
-  std::string Respond(std::string_view method, std::string_view path) const;
+  std::string ResponseTo(std::string_view method, std::string_view path) const;
 
+  const Pages probes_;
   const Pages pages_;
   const Limits limits_;
-  const int epoll_;
-  const int stop_;  // an event descriptor that wakes all threads
+  const std::array<int, 3> epolls_;  // by Epoll
+  const int stop_;                   // an event descriptor that wakes all threads
   std::mutex mutex_;
   ListeningSocket listening_;  // guarded by mutex_, like the next ones
   Connections connections_;
   uint64_t next_id_;
+  bool is_ending_ = false;
   std::chrono::steady_clock::time_point next_look_;
   std::vector<std::jthread> threads_;
 };

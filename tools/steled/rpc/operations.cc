@@ -18,7 +18,9 @@
 namespace stele::server {
 namespace {
 
-// A client that gets an unfinished operation polls only after seconds.
+// How long Start waits for the end of its work. A client that gets an unfinished operation polls
+// only after seconds. At most kRunningMax calls wait at once, an eighth of the places
+// for calls of administration.
 constexpr std::chrono::milliseconds kAnswerAfter(500);
 
 uint64_t NowMicros() {
