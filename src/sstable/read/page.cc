@@ -133,6 +133,8 @@ bool FamilyPage::SlotsFitKinds() const {
 
 void FamilyPage::AppendPlain(uint32_t begin, uint32_t end, uint32_t family_index,
                              std::vector<Cell>* out) const {
+  const size_t count = out->size() + (end - begin);
+  if (out->capacity() < count) out->reserve(std::max(count, 2 * out->size()));
   PackedInts::Reader qualifier_ids(qualifier_ids_, begin);
   PackedInts::Reader timestamps(timestamps_, begin);
   PackedInts::Reader slot_offsets(slot_offsets_, begin);

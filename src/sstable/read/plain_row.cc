@@ -49,6 +49,7 @@ void PlainRow::AddPage(const FamilyPage& page, uint32_t family_index, uint32_t b
 }
 
 void PlainRow::AppendCells(std::vector<Cell>* cells) const {
+  cells->reserve(cells->size() + cell_count_);  // all pages need one allocation
   for (const Page& page : pages_)
     page.page->AppendPlain(page.begin, page.end, page.family_index, cells);
 }
