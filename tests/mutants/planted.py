@@ -459,6 +459,7 @@ plant(
 )
 plant(
     "wal", ["unit_wal"], "src/wal/commit_log.cc",
+    ("any error lets a log begin later", "return FoundNoSpace(status) && options_.may_begin_later", "return !status.ok() && options_.may_begin_later"),
     ("new names are not synced", "if (!names_synced) STELE_RETURN_IF_ERROR", "if (false) STELE_RETURN_IF_ERROR"),
     ("a failed sync does not poison (engine rule 20)", "if (!status.ok()) poison_ = status;", ""),
     ("a segment is deleted before the next one is durable", "&& segments_[count + 1].first_sequence <= through) {", ") {"),
