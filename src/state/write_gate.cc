@@ -127,6 +127,15 @@ absl::Status WriteGate::CheckRoomForSegment(uint64_t bytes) const {
 
 bool WriteGate::MakeRoom() {
   if (!parts_.reserve->Release()) return false;
+  RefuseWrites();
+  return true;
+}
+
+void WriteGate::NoteFullDisk() {
+  if (parts_.reserve->NoteMissing()) RefuseWrites();
+}
+
+void WriteGate::RefuseWrites() {
   {
     EngineState& state = *parts_.state;
     MutexLock lock(state.mutex());
@@ -137,7 +146,6 @@ bool WriteGate::MakeRoom() {
   const absl::Status refusal = parts_.reserve->Refusal();
   parts_.events->Report(DatabaseEvent::Kind::kBackgroundError,
                         std::string(ToStd(refusal.message())), 0, refusal);
-  return true;
 }
 
 absl::Status WriteGate::RunFreeing(const std::function<absl::Status()>& call) {

@@ -54,6 +54,9 @@ class WriteGate {
   absl::Status RunFreeing(const std::function<absl::Status()>& call);
   // Releases the reserve. Returns true if that freed space just now.
   bool MakeRoom();
+  // Call if Open found no space and no reserve. Writes are refused as after MakeRoom, until there
+  // is space for a reserve.
+  void NoteFullDisk();
   // Looks whether the directory still has its CURRENT. If not, the open files are lost once they
   // are closed, so writes are refused from then on. Returns LostDirectory(). Reads the disk.
   absl::Status CheckDirectory();
@@ -73,6 +76,7 @@ class WriteGate {
 
  private:
   absl::Status Refusal();  // why writes that free no space are refused
+  void RefuseWrites();     // the reserve has just been released
   // The room for a new manifest, and for an edit that drops rows.
   uint64_t ManifestBytes() const;
 

@@ -381,7 +381,7 @@ plant(
 )
 plant(
     "recovery", ENGINE, "src/db/damage.cc",
-    ("a manifest without its end is accepted with a closed log", "if (tail.clean && !recovered.closed) {", "if (false) {"),
+    ("edits after a close of the log count as a lost end", "if (tail.clean && !recovered.closed && !goes_on) {", "if (tail.clean && !recovered.closed) {"),
     ("a truncated log is accepted", "if (log_end >= synced)", "if (true)"),
     ("a manifest is accepted that is shorter than the log states", "if (manifest_end >= synced)", "if (true)"),
 )

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -13,6 +14,7 @@
 #include "model/access.h"
 #include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
+#include "wal/log_reader.h"
 
 namespace stele::internal {
 namespace {
@@ -82,6 +84,32 @@ class FullDiskTest : public ::testing::Test {
     ASSERT_EQ(table.Flush(), absl::OkStatus());
     ASSERT_EQ(Settle(), absl::OkStatus());
     Write(table, 100, 110);
+  }
+
+  // The same without a reserve, and without log segments for later use. An Open finds nothing that
+  // it could remove.
+  void MakeDatabaseWithoutReserve() {
+    MakeDatabase();
+    TakeReserve();
+    ASSERT_EQ(Open(), absl::OkStatus()) << "the spare segments go";
+    EXPECT_EQ(ReserveBytes(), 0u);
+  }
+  // Another process takes the bytes of the reserve. The database must not be open.
+  void TakeReserve() {
+    KillOnAFullDisk();
+    ASSERT_EQ(files_->Remove("/db/RESERVE"), absl::OkStatus());
+    FillDisk();
+  }
+  std::vector<std::string> Segments() {
+    std::vector<std::string> names = files_->List("/db").value_or(std::vector<std::string>{});
+    std::erase_if(names, [](const std::string& name) { return !name.ends_with(".log"); });
+    return names;
+  }
+  // Opens the database, which has no space for a log segment.
+  void OpenWithoutASegment() {
+    const std::vector<std::string> segments = Segments();
+    ASSERT_EQ(Open(), absl::OkStatus());
+    ASSERT_EQ(Segments(), segments);
   }
 
   std::unique_ptr<CrashFileSystem> files_ = std::make_unique<CrashFileSystem>();
@@ -349,6 +377,137 @@ TEST_F(FullDiskTest, ALoadLeavesRoomForTheNextOpen) {
   KillOnAFullDisk(files_->FreeBytes("/db").value_or(0));
   ASSERT_EQ(Open(), absl::OkStatus());
   EXPECT_EQ(Find("t").DropRowRange(RowRange::All()), absl::OkStatus());
+}
+
+// Less than a log segment takes, but enough for edits of the manifest.
+constexpr uint64_t kEditsBytes = 2000;
+
+// Regression: it could not be opened for writing, and so not even be emptied.
+TEST_F(FullDiskTest, WithoutAReserveItOpensAndRowsCanBeDropped) {
+  MakeDatabaseWithoutReserve();
+  KillOnAFullDisk();
+  const int errors_before = errors_told_;
+  OpenWithoutASegment();
+  EXPECT_EQ(errors_told_, errors_before + 1);
+  Table table = Find("t");
+  EXPECT_TRUE(table.Exists("row0000").value_or(false));
+  EXPECT_TRUE(table.Exists("row0109").value_or(false)) << "it is only in the log";
+  for (const RowMutation& mutation : {SetRow(200), RowMutation("row0000").DeleteFromRow()}) {
+    const absl::Status refused = table.Apply(mutation);
+    EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(database_.Stats().write_refusal));
+  EXPECT_TRUE(absl::IsResourceExhausted(database_.Stats().last_background_error));
+  EXPECT_TRUE(absl::IsResourceExhausted(table.DropRowRange(RowRange::Prefix("row00"))));
+  EXPECT_EQ(database_.Sync(), absl::OkStatus());
+  const absl::StatusOr<VerifyReport> report = database_.Verify();
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  EXPECT_TRUE(report->ok());
+  EXPECT_EQ(database_.Close(), absl::OkStatus());
+  Drop();
+  OpenWithoutASegment();
+  FillDisk(kEditsBytes);
+  table = Find("t");
+  ASSERT_EQ(table.DropRowRange(RowRange::Prefix("row00")), absl::OkStatus());
+  EXPECT_FALSE(table.Exists("row0000").value_or(true));
+  table = Table();
+  KillOnAFullDisk();
+  OpenWithoutASegment();
+  table = Find("t");
+  EXPECT_FALSE(table.Exists("row0000").value_or(true));
+  EXPECT_TRUE(table.Exists("row0109").value_or(false));
+  EXPECT_TRUE(absl::IsResourceExhausted(table.Apply(SetRow(200))));
+  files_->SetCapacity(kRoomy);
+  EXPECT_EQ(table.Apply(SetRow(200)), absl::OkStatus()) << "without another Open";
+  EXPECT_EQ(database_.WriteRefusal(), absl::OkStatus());
+  EXPECT_EQ(Settle(), absl::OkStatus());
+  EXPECT_GT(ReserveBytes(), 0u);
+  table = Table();
+  KillOnAFullDisk(kRoomy);
+  ASSERT_EQ(Open(), absl::OkStatus());
+  for (const char* row : {"row0100", "row0109", "row0200"})
+    EXPECT_TRUE(Find("t").Exists(row).value_or(false)) << row;
+  EXPECT_FALSE(Find("t").Exists("row0000").value_or(true));
+}
+
+TEST_F(FullDiskTest, WithoutAReserveItOpensAndATableAndAFamilyCanBeDropped) {
+  MakeDatabaseWithoutReserve();
+  KillOnAFullDisk(kEditsBytes);
+  OpenWithoutASegment();
+  EXPECT_EQ(Find("t").ModifyColumnFamilies({FamilyChange::Drop("f")}), absl::OkStatus());
+  EXPECT_EQ(database_.DeleteTable("t"), absl::OkStatus());
+  files_->SetCapacity(kRoomy);
+  EXPECT_EQ(Settle(), absl::OkStatus());
+  EXPECT_EQ(Find("other").Apply(SetRow(1)), absl::OkStatus());
+  Drop();
+  ASSERT_EQ(Open(), absl::OkStatus());
+  EXPECT_TRUE(absl::IsNotFound(database_.OpenTable("t").status()));
+  EXPECT_TRUE(Find("other").Exists("row0001").value_or(false));
+}
+
+// The log was closed properly, and the edits of later sessions have no segment that follows. So the
+// log ends with an end mark, and the manifest goes on after its own.
+TEST_F(FullDiskTest, AfterACloseADropWithoutASegmentSurvivesACrashAtAnyCall) {
+  MakeDatabaseWithoutReserve();
+  const uint64_t database_id = local_->engine()->storage().directory.id();
+  FillDisk(uint64_t{4} << 20);  // for the end marks
+  ASSERT_EQ(database_.Close(), absl::OkStatus());
+  Drop();
+  const auto tail =
+      ReadLog({.file_system = files_.get(), .directory = "/db", .database_id = database_id},
+              [](uint64_t, std::string_view) { return absl::OkStatus(); });
+  ASSERT_TRUE(tail.ok() && tail->clean) << tail.status();
+  const std::unique_ptr<CrashFileSystem> base = files_->Crash(CrashPolicy::KilledProcess(), 1);
+  const std::vector<std::string> segments = Segments();
+  bool completed = false;
+  for (uint64_t call = 1; !completed; ++call) {
+    ASSERT_LT(call, 200u);
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      Drop();
+      files_ = base->Crash(CrashPolicy::KilledProcess(), 1);
+      FillDisk(kEditsBytes);
+      files_->SetCrashAtCall(call);
+      bool dropped = false;
+      if (Open().ok()) {
+        dropped = Find("t").DropRowRange(RowRange::Prefix("row00")).ok();
+        if (dropped && !files_->crashed()) EXPECT_EQ(Segments(), segments);
+        FillDisk();  // without space for the marks of another close
+        Drop();
+      }
+      completed = !files_->crashed();
+      std::unique_ptr<CrashFileSystem> image =
+          files_->Crash(seed == 1   ? CrashPolicy::KilledProcess()
+                        : seed == 2 ? CrashPolicy::DropUnsynced()
+                                    : CrashPolicy::Random(seed * 1000 + call),
+                        seed);
+      Drop();
+      files_ = std::move(image);
+      FillDisk();
+      ASSERT_EQ(Open(), absl::OkStatus()) << "call " << call << " image " << seed;
+      EXPECT_TRUE(Find("t").Exists("row0109").value_or(false));
+      const bool has_rows = Find("t").Exists("row0000").value_or(true);
+      ASSERT_FALSE(dropped && has_rows) << "call " << call << " image " << seed;
+      files_->SetCapacity(kRoomy);
+      ASSERT_EQ(Settle(), absl::OkStatus());
+      ASSERT_EQ(Find("t").Apply(SetRow(200)), absl::OkStatus());
+      Drop();
+      ASSERT_EQ(Open(), absl::OkStatus()) << "call " << call << " image " << seed;
+      EXPECT_TRUE(Find("t").Exists("row0200").value_or(false));
+      EXPECT_EQ(Find("t").Exists("row0000").value_or(!has_rows), has_rows);
+    }
+  }
+}
+
+TEST_F(FullDiskTest, WithoutAReserveOnlyALackOfSpaceIsAccepted) {
+  MakeDatabaseWithoutReserve();
+  KillOnAFullDisk();
+  for (const int error_number : {EIO, EACCES, EMFILE}) {
+    files_->FailKind(CallKind::kCreate, 1,
+                     {.error_number = error_number, .sticky = true, .path_part = ".log"});
+    EXPECT_FALSE(Open().ok()) << error_number;
+    files_->ClearFaults();
+  }
+  OpenWithoutASegment();
 }
 
 TEST_F(FullDiskTest, ADiskThatFillsUpRefusesWritesUntilRowsAreDropped) {
