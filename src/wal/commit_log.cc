@@ -152,9 +152,9 @@ absl::Status CommitLog::State::Start(const LogTail& tail) {
   writer_.Begin(active_, options_.database_id, writer_.end().position);
   const absl::Status written = writer_.Write({}, RecordType::kPayload, {});
   if (FoundNoSpace(written)) {
-    // As in TryAppend: it never became part of the log. A later call retries a failed removal.
-    spares_.Retire({std::exchange(active_, {}).number, false});
-    spares_.RemoveExcess().IgnoreError();
+    // As in TryAppend: it never became part of the log.
+    const uint64_t number = std::exchange(active_, {}).number;
+    spares_.Discard(number);
   }
   if (begins_later(written)) return absl::OkStatus();
   STELE_RETURN_IF_ERROR(written);

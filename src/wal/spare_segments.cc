@@ -133,6 +133,10 @@ void SpareSegments::Retire(RetiredSegment segment) {
   retired_.push_back(segment);
 }
 
+void SpareSegments::Discard(uint64_t number) {
+  if (!RemoveDurably(number).ok()) Retire({number, false});
+}
+
 std::optional<RetiredSegment> SpareSegments::FrontRetired() const {
   MutexLock lock(mutex_);
   if (retired_.empty()) return std::nullopt;

@@ -47,7 +47,7 @@ class BeginLaterTest : public ::testing::Test {
     numbers_->SkipExisting(disk_.get(), "db");
     CommitLogOptions options = WalOptions(disk_.get(), "db", numbers_.get());
     options.may_begin_later = may_begin_later;
-    options.space_is_scarce = [] { return true; };
+    options.space_is_scarce = [this] { return scarce_; };
     absl::StatusOr<std::unique_ptr<CommitLog>> log = CommitLog::Start(options, replay_.tail);
     if (log.ok()) log_ = *std::move(log);
     return log.status();
@@ -82,6 +82,7 @@ class BeginLaterTest : public ::testing::Test {
   std::unique_ptr<WalNumbers> numbers_;
   std::unique_ptr<CommitLog> log_;
   WalReplay replay_;
+  bool scarce_ = true;
 };
 
 TEST_F(BeginLaterTest, WithoutSpaceRecordsAreRefusedAndNothingElseFails) {
@@ -184,13 +185,17 @@ TEST_F(BeginLaterTest, ANewLogNeedsASegment) {
 }
 
 // Some file systems find out only when the header is written. All of it may be on disk.
+// Regression: if space was not known to be scarce, as under a quota, the file stayed.
 TEST_F(BeginLaterTest, ASegmentWhoseHeaderFoundNoSpaceIsNotUsed) {
-  for (const bool stays : {false, true}) {
+  for (const int round : {0, 1, 2, 3}) {
+    const bool stays = round % 2 == 1;
+    scarce_ = round < 2;
+    const uint64_t header_write = scarce_ ? 1 : 2;  // else after that of the zeros
     const size_t name_count = Names().size();
     FreeDisk();
     ASSERT_EQ(Recover(), absl::OkStatus());
     const uint64_t count = RecordCount(replay_);
-    disk_->FailKind(CallKind::kWrite, 1, {.error_number = ENOSPC, .whole = true});
+    disk_->FailKind(CallKind::kWrite, header_write, {.error_number = ENOSPC, .whole = true});
     if (stays) disk_->FailKind(CallKind::kRemove, 1, {.error_number = EIO});
     ASSERT_EQ(Begin(/*may_begin_later=*/true), absl::OkStatus());
     disk_->ClearFaults();
