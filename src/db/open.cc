@@ -201,7 +201,7 @@ absl::Status PrepareForWriting(Storage& storage, const LogReadOptions& log_optio
   if (!FoundNoSpace(started)) return started;
   // Another program has the bytes of the reserve. Without a segment, the database can be read, and
   // edits that free space can be made.
-  storage.gate.NoteFullDisk();
+  storage.gate.NoteFullDisk(started);
   return StartLog(storage, tail, /*may_begin_later=*/true);
 }
 

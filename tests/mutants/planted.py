@@ -136,6 +136,10 @@ plant(
     ("missing descriptors give the reserve up", "if (!LacksSpace(refusal) || !frees_space", "if (!absl::IsResourceExhausted(refusal) || !frees_space"),
 )
 plant(
+    "fulldisk", ["unit_db --gtest_filter=FullDisk*"], "src/db/open.cc",
+    ("writes are not refused after an Open without space", "storage.gate.NoteFullDisk(started);", ""),
+)
+plant(
     "fulldisk", ["unit_io"], "src/io/posix_file_system.cc",
     ("a limit of file sizes ends the process", "    IgnoreFileSizeSignal();", ""),
 )

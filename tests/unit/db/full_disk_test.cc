@@ -30,7 +30,9 @@ class FullDiskTest : public ::testing::Test {
     EngineOptions options = SmallEngineOptions(files_.get());
     if (!small) options.sizes = SizesFor(uint64_t{1} << 20);
     options.database.on_event = [this](const DatabaseEvent& event) {
-      if (event.kind == DatabaseEvent::Kind::kBackgroundError) ++errors_told_;
+      if (event.kind != DatabaseEvent::Kind::kBackgroundError) return;
+      ++errors_told_;
+      last_error_ = event.message;
     };
     STELE_ASSIGN_OR_RETURN(local_, OpenDatabase("/db", std::move(options)));
     database_ = Access::Make<Database>(local_);
@@ -116,6 +118,7 @@ class FullDiskTest : public ::testing::Test {
   std::shared_ptr<LocalDatabase> local_;
   Database database_;
   int errors_told_ = 0;
+  std::string last_error_;
 };
 
 TEST_F(FullDiskTest, AReserveIsKeptWhileThereIsRoom) {
@@ -389,6 +392,7 @@ TEST_F(FullDiskTest, WithoutAReserveItOpensAndRowsCanBeDropped) {
   const int errors_before = errors_told_;
   OpenWithoutASegment();
   EXPECT_EQ(errors_told_, errors_before + 1);
+  EXPECT_NE(last_error_.find(".log"), std::string::npos) << last_error_;
   Table table = Find("t");
   EXPECT_TRUE(table.Exists("row0000").value_or(false));
   EXPECT_TRUE(table.Exists("row0109").value_or(false)) << "it is only in the log";
