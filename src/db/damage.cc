@@ -29,11 +29,11 @@ absl::Status CheckManifestEnd(const ManifestLog::Recovered& recovered, const Log
   const std::string name = ManifestName(recovered.manifest_number);
   const SyncedManifestEnd manifest_end{.number = recovered.manifest_number,
                                        .bytes = recovered.end_offset};
-  // Edits follow the manifest's end mark if a session found no space to begin the log
-  // (CommitLogOptions::may_begin_later). The last one may be torn.
-  const bool goes_on =
-      tail.closed_manifest_end != SyncedManifestEnd() && manifest_end >= tail.closed_manifest_end;
-  if (tail.clean && !recovered.closed && !goes_on) {
+  // The log was closed after the manifest. An end mark of the log that states no position
+  // (StoreManifestEnd) is compared with the manifest's end mark. Otherwise the position decides
+  // below: edits follow the manifest's end mark if a session found no space to begin the log
+  // (CommitLogOptions::may_begin_later), and the last one may be torn.
+  if (tail.clean && !recovered.closed && tail.closed_manifest_end == SyncedManifestEnd()) {
     return DataLoss(name, recovered.end_offset,
                     "the log was closed properly but the manifest was not: the end of the manifest "
                     "is lost; restore the file from a copy");

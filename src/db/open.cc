@@ -199,6 +199,8 @@ absl::Status PrepareForWriting(Storage& storage, const LogReadOptions& log_optio
   STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, tail));
   absl::Status started = RunWithReserve(storage, [&] { return StartLog(storage, tail); });
   if (!FoundNoSpace(started)) return started;
+  // An end mark that does not state the manifest's end must stay the end of both (CheckEnds).
+  if (tail.clean && tail.closed_manifest_end == SyncedManifestEnd()) return started;
   // Another program has the bytes of the reserve. Without a segment, the database can be read, and
   // edits that free space can be made.
   storage.gate.NoteFullDisk(started);

@@ -138,6 +138,7 @@ plant(
 plant(
     "fulldisk", ["unit_db --gtest_filter=FullDisk*"], "src/db/open.cc",
     ("writes are not refused after an Open without space", "storage.gate.NoteFullDisk(started);", ""),
+    ("edits follow a close that states no end of the manifest", "if (tail.clean && tail.closed_manifest_end == SyncedManifestEnd()) return started;", ""),
 )
 plant(
     "fulldisk", ["unit_io"], "src/io/posix_file_system.cc",
@@ -385,7 +386,8 @@ plant(
 )
 plant(
     "recovery", ENGINE, "src/db/damage.cc",
-    ("edits after a close of the log count as a lost end", "if (tail.clean && !recovered.closed && !goes_on) {", "if (tail.clean && !recovered.closed) {"),
+    ("edits after a close of the log count as a lost end", "!recovered.closed && tail.closed_manifest_end == SyncedManifestEnd()) {", "!recovered.closed) {"),
+    ("a manifest without its end is accepted with a closed log", "if (tail.clean && !recovered.closed &&", "if (false &&"),
     ("a truncated log is accepted", "if (log_end >= synced)", "if (true)"),
     ("a manifest is accepted that is shorter than the log states", "if (manifest_end >= synced)", "if (true)"),
 )

@@ -14,6 +14,7 @@
 #include "model/access.h"
 #include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
+#include "wal/log_format.h"
 #include "wal/log_reader.h"
 
 namespace stele::internal {
@@ -106,6 +107,18 @@ class FullDiskTest : public ::testing::Test {
     std::vector<std::string> names = files_->List("/db").value_or(std::vector<std::string>{});
     std::erase_if(names, [](const std::string& name) { return !name.ends_with(".log"); });
     return names;
+  }
+  // Closes the database properly, and returns the end of its log.
+  LogTail CloseDatabase() {
+    const uint64_t database_id = local_->engine()->storage().directory.id();
+    FillDisk(uint64_t{4} << 20);  // for the end marks
+    EXPECT_EQ(database_.Close(), absl::OkStatus());
+    Drop();
+    const auto tail =
+        ReadLog({.file_system = files_.get(), .directory = "/db", .database_id = database_id},
+                [](uint64_t, std::string_view) { return absl::OkStatus(); });
+    EXPECT_TRUE(tail.ok() && tail->clean) << tail.status();
+    return tail.value_or(LogTail());
   }
   // Opens the database, which has no space for a log segment.
   void OpenWithoutASegment() {
@@ -453,14 +466,7 @@ TEST_F(FullDiskTest, WithoutAReserveItOpensAndATableAndAFamilyCanBeDropped) {
 // log ends with an end mark, and the manifest goes on after its own.
 TEST_F(FullDiskTest, AfterACloseADropWithoutASegmentSurvivesACrashAtAnyCall) {
   MakeDatabaseWithoutReserve();
-  const uint64_t database_id = local_->engine()->storage().directory.id();
-  FillDisk(uint64_t{4} << 20);  // for the end marks
-  ASSERT_EQ(database_.Close(), absl::OkStatus());
-  Drop();
-  const auto tail =
-      ReadLog({.file_system = files_.get(), .directory = "/db", .database_id = database_id},
-              [](uint64_t, std::string_view) { return absl::OkStatus(); });
-  ASSERT_TRUE(tail.ok() && tail->clean) << tail.status();
+  ASSERT_TRUE(CloseDatabase().clean);
   const std::unique_ptr<CrashFileSystem> base = files_->Crash(CrashPolicy::KilledProcess(), 1);
   const std::vector<std::string> segments = Segments();
   bool completed = false;
@@ -500,6 +506,45 @@ TEST_F(FullDiskTest, AfterACloseADropWithoutASegmentSurvivesACrashAtAnyCall) {
       EXPECT_EQ(Find("t").Exists("row0000").value_or(!has_rows), has_rows);
     }
   }
+}
+
+// A number of the manifest or its size did not fit into the log's end mark (log.md). So later edits
+// could not be told from a lost end. Regression: the database was refused for good after them.
+TEST_F(FullDiskTest, AfterACloseThatStatesNoManifestEndItOpensOnlyWithSpace) {
+  MakeDatabaseWithoutReserve();
+  const std::string manifest =
+      JoinPath("/db", ManifestName(local_->engine()->storage().manifest->number()));
+  const LogTail tail = CloseDatabase();
+  ASSERT_TRUE(tail.clean);
+  const std::string path = JoinPath("/db", SegmentName(tail.segment_number));
+  std::string bytes = files_->ReadFile(path).value_or("");
+  const auto segment = DecodeSegmentHeader(std::string_view(bytes).substr(0, kSegmentHeaderBytes));
+  ASSERT_TRUE(segment.has_value());
+  const RecordPlace place{tail.segment_number, segment->nonce, tail.end_offset - RecordBytes(0)};
+  auto mark = DecodeRecordHeader(std::string_view(bytes).substr(place.offset), place, bytes.size());
+  ASSERT_TRUE(mark.has_value() && mark->type == RecordType::kEndMark);
+  ASSERT_NE(mark->manifest, SyncedManifestEnd());
+  mark->manifest = SyncedManifestEnd();
+  EncodeRecord(*mark, "", place, bytes.data() + place.offset);
+  ASSERT_EQ(files_->WriteFile(path, bytes), absl::OkStatus());
+  for (const uint64_t free_bytes : {uint64_t{0}, kEditsBytes}) {
+    FillDisk(free_bytes);
+    const absl::Status opened = Open();
+    EXPECT_TRUE(absl::IsResourceExhausted(opened)) << opened;
+    Drop();
+  }
+  files_->SetCapacity(kRoomy);
+  const std::string whole = files_->ReadFile(manifest).value_or("");
+  ASSERT_GT(whole.size(), 1u);
+  ASSERT_EQ(files_->WriteFile(manifest, whole.substr(0, whole.size() - 1)), absl::OkStatus());
+  const absl::Status without_mark = Open();
+  EXPECT_TRUE(absl::IsDataLoss(without_mark)) << without_mark;
+  Drop();
+  ASSERT_EQ(files_->WriteFile(manifest, whole), absl::OkStatus());
+  ASSERT_EQ(Open(), absl::OkStatus());
+  EXPECT_TRUE(Find("t").Exists("row0000").value_or(false));
+  EXPECT_TRUE(Find("t").Exists("row0109").value_or(false));
+  EXPECT_EQ(Find("t").Apply(SetRow(200)), absl::OkStatus());
 }
 
 TEST_F(FullDiskTest, WithoutAReserveOnlyALackOfSpaceIsAccepted) {
