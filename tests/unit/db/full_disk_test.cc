@@ -547,6 +547,58 @@ TEST_F(FullDiskTest, AfterACloseThatStatesNoManifestEndItOpensOnlyWithSpace) {
   EXPECT_EQ(Find("t").Apply(SetRow(200)), absl::OkStatus());
 }
 
+// The disk seems to have much room. Only a write finds that there is none.
+TEST_F(FullDiskTest, UnderAQuotaWithoutAReserveItOpensAndRowsCanBeDropped) {
+  MakeDatabaseWithoutReserve();
+  KillOnAFullDisk();
+  files_->SetQuota(files_->used_bytes());
+  OpenWithoutASegment();
+  EXPECT_NE(last_error_.find("quota"), std::string::npos) << last_error_;
+  EXPECT_NE(last_error_.find(".log"), std::string::npos) << last_error_;
+  Table table = Find("t");
+  EXPECT_TRUE(table.Exists("row0109").value_or(false));
+  for (const RowMutation& mutation : {SetRow(200), RowMutation("row0000").DeleteFromRow()}) {
+    const absl::Status refused = table.Apply(mutation);
+    EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  }
+  files_->SetQuota(files_->used_bytes() + kEditsBytes);
+  ASSERT_EQ(table.DropRowRange(RowRange::Prefix("row00")), absl::OkStatus());
+  EXPECT_FALSE(table.Exists("row0000").value_or(true));
+  files_->SetQuota(kRoomy);
+  EXPECT_EQ(table.Apply(SetRow(200)), absl::OkStatus()) << "without another Open";
+  EXPECT_EQ(database_.WriteRefusal(), absl::OkStatus());
+  EXPECT_EQ(Settle(), absl::OkStatus());
+  EXPECT_GT(ReserveBytes(), 0u);
+  table = Table();
+  KillOnAFullDisk(kRoomy);
+  ASSERT_EQ(Open(), absl::OkStatus());
+  EXPECT_TRUE(Find("t").Exists("row0109").value_or(false));
+  EXPECT_TRUE(Find("t").Exists("row0200").value_or(false));
+  EXPECT_FALSE(Find("t").Exists("row0000").value_or(true));
+}
+
+// Spare segments are kept as long as the disk seems to have room.
+TEST_F(FullDiskTest, UnderAQuotaASpareSegmentGivesItsSpaceToTheLog) {
+  MakeDatabaseWithoutReserve();
+  const std::string spare = SegmentName(local_->engine()->storage().directory.next_file_number());
+  KillOnAFullDisk();
+  const std::vector<std::string> segments = Segments();
+  ASSERT_EQ(files_->WriteFile(JoinPath("/db", spare), std::string(size_t{64} << 10, '\0')),
+            absl::OkStatus());
+  files_->SetQuota(files_->used_bytes());
+  ASSERT_EQ(Open(), absl::OkStatus());
+  EXPECT_EQ(Segments().size(), segments.size() + 1);
+  EXPECT_FALSE(files_->Stat(JoinPath("/db", spare)).ok());
+  Table table = Find("t");
+  const absl::Status refused = table.Apply(SetRow(200));
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_EQ(table.Apply(RowMutation("row0109").DeleteFromRow()), absl::OkStatus());
+  EXPECT_FALSE(table.Exists("row0109").value_or(true));
+  files_->SetQuota(kRoomy);
+  EXPECT_EQ(table.Apply(SetRow(200)), absl::OkStatus());
+  EXPECT_EQ(database_.WriteRefusal(), absl::OkStatus());
+}
+
 TEST_F(FullDiskTest, WithoutAReserveOnlyALackOfSpaceIsAccepted) {
   MakeDatabaseWithoutReserve();
   KillOnAFullDisk();
