@@ -27,13 +27,17 @@ AtDamage AtDamageFor(OnDamage on_damage) {
 // Compares how far the log and the manifest extend: each states how far the other was synced.
 absl::Status CheckManifestEnd(const ManifestLog::Recovered& recovered, const LogTail& tail) {
   const std::string name = ManifestName(recovered.manifest_number);
-  if (tail.clean && !recovered.closed) {
+  const SyncedManifestEnd manifest_end{.number = recovered.manifest_number,
+                                       .bytes = recovered.end_offset};
+  // The log was closed after the manifest. An end mark of the log that states no position
+  // (StoreManifestEnd) is compared with the manifest's end mark. Otherwise the position decides
+  // below: edits follow the manifest's end mark if a session found no space to begin the log
+  // (CommitLogOptions::may_begin_later), and the last one may be torn.
+  if (tail.clean && !recovered.closed && tail.closed_manifest_end == SyncedManifestEnd()) {
     return DataLoss(name, recovered.end_offset,
                     "the log was closed properly but the manifest was not: the end of the manifest "
                     "is lost; restore the file from a copy");
   }
-  const SyncedManifestEnd manifest_end{.number = recovered.manifest_number,
-                                       .bytes = recovered.end_offset};
   const SyncedManifestEnd& synced = tail.synced_manifest_end;
   if (manifest_end >= synced) return absl::OkStatus();
   return DataLoss(name, recovered.end_offset,

@@ -170,7 +170,7 @@ absl::Status Engine::CloseOnce() {
   if (storage.installer != nullptr && status.ok()) status = storage.gate.CheckDirectory();
   if (storage.installer != nullptr && status.ok()) {
     // A last edit without changes records how far the log extends. Then close in this order: a log
-    // with an end mark and a manifest without one mean that the manifest lost its end (db/open.cc).
+    // with an end mark and a shorter manifest mean that the manifest lost its end (db/damage.cc).
     status = storage.installer->Install([](const Version&) { return Edit(); });
     if (status.ok()) {
       status = storage.installer->Close([&storage] {

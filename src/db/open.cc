@@ -66,13 +66,14 @@ absl::Status RemoveAll(Storage& storage, uint64_t number_end,
   return removed ? fs->SyncDirectory(storage.directory.path()) : absl::OkStatus();
 }
 
-CommitLogOptions LogOptions(Storage& storage) {
+CommitLogOptions LogOptions(Storage& storage, bool may_begin_later) {
   return {
       .file_system = storage.directory.file_system(),
       .directory = storage.directory.path(),
       .database_id = storage.directory.id(),
       .segment_bytes = storage.options.sizes.segment_bytes,
       .first_segment_bytes = storage.options.sizes.first_segment_bytes,
+      .may_begin_later = may_begin_later,
       .next_file_number = [&storage] { return storage.directory.NewFileNumber(); },
       .space_is_scarce = [&storage] { return storage.gate.SpaceIsScarce(); },
       .check_room = [&storage](uint64_t bytes) { return storage.gate.CheckRoomForSegment(bytes); },
@@ -80,6 +81,11 @@ CommitLogOptions LogOptions(Storage& storage) {
         const ManifestLog::SyncedEnd end = manifest->synced_end();
         return {.number = end.number, .bytes = end.bytes};
       }};
+}
+
+absl::Status StartLog(Storage& storage, const LogTail& tail, bool may_begin_later = false) {
+  STELE_ASSIGN_OR_RETURN(storage.log, CommitLog::Start(LogOptions(storage, may_begin_later), tail));
+  return absl::OkStatus();
 }
 
 // Creates the manifest, then CURRENT, which makes the directory a database, then the log. A crash
@@ -98,8 +104,7 @@ absl::Status CreateFiles(Storage& storage) {
       ManifestLog::Create(storage.directory.file_system(), storage.directory.path(),
                           storage.directory.id(), manifest_number, initial));
   storage.state.Install(storage.manifest->version(), std::nullopt);
-  STELE_ASSIGN_OR_RETURN(storage.log, CommitLog::Start(LogOptions(storage), LogTail{}));
-  return absl::OkStatus();
+  return StartLog(storage, LogTail{});
 }
 
 // Sets the next file number above the manifest's, above the log's last segment, and above every
@@ -192,10 +197,14 @@ absl::Status PrepareForWriting(Storage& storage, const LogReadOptions& log_optio
     return number >= storage.directory.next_file_number();
   });
   STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, tail));
-  return RunWithReserve(storage, [&]() -> absl::Status {
-    STELE_ASSIGN_OR_RETURN(storage.log, CommitLog::Start(LogOptions(storage), tail));
-    return absl::OkStatus();
-  });
+  absl::Status started = RunWithReserve(storage, [&] { return StartLog(storage, tail); });
+  if (!FoundNoSpace(started)) return started;
+  // An end mark that does not state the manifest's end must stay the end of both (CheckEnds).
+  if (tail.clean && tail.closed_manifest_end == SyncedManifestEnd()) return started;
+  // Another program has the bytes of the reserve. Without a segment, the database can be read, and
+  // edits that free space can be made.
+  storage.gate.NoteFullDisk(started);
+  return StartLog(storage, tail, /*may_begin_later=*/true);
 }
 
 // Reads everything before anything is changed, so that a database that is corrupt or incomplete

@@ -50,6 +50,15 @@ bool SpaceReserve::Release() {
   return true;
 }
 
+bool SpaceReserve::NoteMissing() {
+  MutexLock lock(mutex_);
+  if (bytes_ == 0 || is_released() || is_in_place_.load(std::memory_order_relaxed)) return false;
+  // Its size is unknown: perhaps the disk never had room for more than a small one.
+  file_bytes_.store(std::min(bytes_, kSmallReserveBytes));
+  is_released_.store(true, std::memory_order_release);
+  return true;
+}
+
 absl::Status SpaceReserve::Refusal() const {
   if (!is_released()) return absl::OkStatus();
   const uint64_t free_bytes = FreeBytes();

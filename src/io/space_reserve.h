@@ -49,6 +49,10 @@ class SpaceReserve {
   void Find();
   // Removes the file. Returns true if there was one.
   bool Release();
+  // Call if the disk is full and there is no file to remove. Then the reserve counts as released,
+  // until there is space for a small one. Returns false if it counts so already, or if there is a
+  // file, or never one.
+  bool NoteMissing();
   // True if it was released and not restored.
   bool is_released() const { return is_released_.load(std::memory_order_acquire); }
   // Returns why writes that free no space are refused while it is released.

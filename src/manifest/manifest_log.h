@@ -93,8 +93,8 @@ class ManifestLog {
     uint64_t end_offset = 0;       // after the last complete edit
     uint64_t discarded_bytes = 0;  // the size of a torn last edit
     // It ends with the mark of Close. Without the mark, the database was in use, or the manifest
-    // was truncated at the end of a record. The log is closed after the manifest, and started
-    // before the first Append. So a closed log with an unclosed manifest is DataLoss.
+    // was truncated at the end of a record. The log is closed after the manifest, and its end mark
+    // states where the manifest ended. Edits may follow that end (db/damage.cc).
     bool closed = false;
   };
   // Reads CURRENT and its manifest. A torn last edit, which was never acknowledged, is cut off;

@@ -26,9 +26,7 @@ absl::Status WriteGate::CheckDirectory() {
   if (!absl::IsNotFound(current.status())) return absl::OkStatus();
   const bool was_lost = is_directory_lost_.exchange(true, std::memory_order_relaxed);
   absl::Status lost = LostDirectory();
-  if (!was_lost)
-    parts_.events->Report(DatabaseEvent::Kind::kBackgroundError, std::string(ToStd(lost.message())),
-                          0, lost);
+  if (!was_lost) ReportError(lost);
   return lost;
 }
 
@@ -127,17 +125,31 @@ absl::Status WriteGate::CheckRoomForSegment(uint64_t bytes) const {
 
 bool WriteGate::MakeRoom() {
   if (!parts_.reserve->Release()) return false;
-  {
-    EngineState& state = *parts_.state;
-    MutexLock lock(state.mutex());
-    state.SetWritesRefused(true);
-    state.failures().EndBackoffOf(JobSubject::Kind::kFlush);
-    state.SignalChangeLocked();
-  }
-  const absl::Status refusal = parts_.reserve->Refusal();
-  parts_.events->Report(DatabaseEvent::Kind::kBackgroundError,
-                        std::string(ToStd(refusal.message())), 0, refusal);
+  RefuseWrites();
+  ReportError(parts_.reserve->Refusal());
   return true;
+}
+
+void WriteGate::NoteFullDisk(const absl::Status& found) {
+  if (parts_.reserve->NoteMissing()) RefuseWrites();
+  const absl::Status refusal = parts_.reserve->Refusal();
+  ReportError(refusal.ok() ? found
+                           : MakeStatus(refusal.code(), fmt::format("{}; the error was: {}",
+                                                                    ToStd(refusal.message()),
+                                                                    ToStd(found.message()))));
+}
+
+void WriteGate::RefuseWrites() {
+  EngineState& state = *parts_.state;
+  MutexLock lock(state.mutex());
+  state.SetWritesRefused(true);
+  state.failures().EndBackoffOf(JobSubject::Kind::kFlush);
+  state.SignalChangeLocked();
+}
+
+void WriteGate::ReportError(const absl::Status& error) {
+  parts_.events->Report(DatabaseEvent::Kind::kBackgroundError, std::string(ToStd(error.message())),
+                        0, error);
 }
 
 absl::Status WriteGate::RunFreeing(const std::function<absl::Status()>& call) {

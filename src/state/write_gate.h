@@ -54,6 +54,10 @@ class WriteGate {
   absl::Status RunFreeing(const std::function<absl::Status()>& call);
   // Releases the reserve. Returns true if that freed space just now.
   bool MakeRoom();
+  // Call if Open found no space although there is no reserve. Writes are refused as after MakeRoom,
+  // until there is space for a reserve. An event shows `found`, the error: it may name a limit that
+  // is no full disk.
+  void NoteFullDisk(const absl::Status& found);
   // Looks whether the directory still has its CURRENT. If not, the open files are lost once they
   // are closed, so writes are refused from then on. Returns LostDirectory(). Reads the disk.
   absl::Status CheckDirectory();
@@ -73,6 +77,8 @@ class WriteGate {
 
  private:
   absl::Status Refusal();  // why writes that free no space are refused
+  void RefuseWrites();     // the reserve has just been released
+  void ReportError(const absl::Status& error);
   // The room for a new manifest, and for an edit that drops rows.
   uint64_t ManifestBytes() const;
 

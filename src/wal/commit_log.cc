@@ -132,9 +132,16 @@ absl::Status CommitLog::State::Start(const LogTail& tail) {
   // Files that recovery did not use are removed before any segment that is released later; see
   // Retire.
   for (const uint64_t number : tail.spare_numbers) spares_.Retire({number, true});
-  STELE_ASSIGN_OR_RETURN(active_,
-                         spares_.MakeFirst(std::max(options_.first_segment_bytes, kSegmentBytesMin),
-                                           kSegmentBytesMin));
+  // The writer is sealed at the end of the tail, which is synced. So an Append continues in the
+  // next segment, as after a failed write, and everything else needs only the segments of the tail.
+  const auto begins_later = [&](const absl::Status& status) {
+    return FoundNoSpace(status) && options_.may_begin_later && !tail.live_numbers.empty();
+  };
+  absl::StatusOr<BlankSegment> first =
+      spares_.MakeFirst(std::max(options_.first_segment_bytes, kSegmentBytesMin), kSegmentBytesMin);
+  if (begins_later(first.status())) return absl::OkStatus();
+  STELE_RETURN_IF_ERROR(first.status());
+  active_ = *std::move(first);
   const uint64_t highest =
       std::max(tail.segment_number, tail.spare_numbers.empty() ? 0 : tail.spare_numbers.back());
   if (active_.number <= highest)
@@ -143,7 +150,14 @@ absl::Status CommitLog::State::Start(const LogTail& tail) {
   active_.synced = true;
   STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(0));
   writer_.Begin(active_, options_.database_id, writer_.end().position);
-  STELE_RETURN_IF_ERROR(writer_.Write({}, RecordType::kPayload, {}));
+  const absl::Status written = writer_.Write({}, RecordType::kPayload, {});
+  if (FoundNoSpace(written)) {
+    // As in TryAppend: it never became part of the log.
+    const uint64_t number = std::exchange(active_, {}).number;
+    spares_.Discard(number);
+  }
+  if (begins_later(written)) return absl::OkStatus();
+  STELE_RETURN_IF_ERROR(written);
   Publish(0, 0, true);
   return Sync();
 }

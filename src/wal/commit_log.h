@@ -51,6 +51,9 @@ struct CommitLogOptions {
   // Zero-filled at Start, so that the first write already uses prepared space.
   uint64_t first_segment_bytes = uint64_t{1} << 20;
   size_t spares_max = 2;
+  // Start also succeeds if there is no space for a segment and recovery found one. Then the first
+  // Append that finds space makes the segment.
+  bool may_begin_later = false;
   std::function<uint64_t()> next_file_number;  // thread-safe; never returns a number twice
   // Returns true if the disk has little room: then segments are made small, and only segments in
   // use are kept. May be empty. Thread-safe; called when a segment is made, prepared or released.
@@ -66,7 +69,8 @@ class CommitLog {
  public:
   // Begins a new segment after `tail`, the result of recovery (LogTail{} for a new database), and
   // syncs it and the directory. Segments that recovery read remain until they are released. The
-  // unused spares in `tail.spare_numbers` are reused.
+  // unused spares in `tail.spare_numbers` are reused. With may_begin_later a log that finds no
+  // space has no segment of its own: it is as after a failed write, sealed at the end of `tail`.
   static absl::StatusOr<std::unique_ptr<CommitLog>> Start(CommitLogOptions options,
                                                           const LogTail& tail);
   ~CommitLog();

@@ -233,6 +233,7 @@ class LogWalk {
       if (record->header.synced_offset > 0)
         tail_.synced_end = {number, record->header.synced_offset};
       tail_.synced_manifest_end = std::max(tail_.synced_manifest_end, record->header.manifest);
+      if (tail_.clean) tail_.closed_manifest_end = record->header.manifest;
       tail_.last_checksum = record->header.checksum;
       tail_.last_sequence = record->header.sequence;
       offset = record->end_offset;

@@ -67,9 +67,10 @@ struct LogTail {
   uint64_t released_sequence = 0;
   LogPosition synced_end;  // everything before it is proved to be synced
   SyncedManifestEnd
-      synced_manifest_end;             // how far the manifest was synced, according to the records
-  std::vector<uint64_t> live_numbers;  // the segments of the log, ascending
-  std::vector<SegmentEnd> live_ends;   // one for each of live_numbers
+      synced_manifest_end;  // how far the manifest was synced, according to the records
+  SyncedManifestEnd closed_manifest_end;  // the same, if `clean`, according to the end mark alone
+  std::vector<uint64_t> live_numbers;     // the segments of the log, ascending
+  std::vector<SegmentEnd> live_ends;      // one for each of live_numbers
   // All other segments: blank, stale, discarded, or below oldest_segment; ascending.
   std::vector<uint64_t> spare_numbers;
   std::vector<LogDamage> damages;  // in the order of the log; with kStop at most one that lost data

@@ -59,7 +59,11 @@ absl::StatusOr<BlankSegment> SpareSegments::MakeFirst(uint64_t file_bytes,
   STELE_ASSIGN_OR_RETURN(BlankSegment segment,
                          ReserveBetween(file_bytes_min, std::min(file_bytes, kScarceSegmentBytes)));
   // The segment's header will state that these bytes exist, so they must survive a power failure.
-  STELE_RETURN_IF_ERROR(segment.file->Sync());
+  if (absl::Status status = segment.file->Sync(); !status.ok()) {
+    segment.file.reset();
+    options_.file_system->Remove(Path(segment.number)).IgnoreError();  // as in Reserve
+    return status;
+  }
   return segment;
 }
 
@@ -127,6 +131,10 @@ bool SpareSegments::HasRetired() const {
 void SpareSegments::Retire(RetiredSegment segment) {
   MutexLock lock(mutex_);
   retired_.push_back(segment);
+}
+
+void SpareSegments::Discard(uint64_t number) {
+  if (!RemoveDurably(number).ok()) Retire({number, false});
 }
 
 std::optional<RetiredSegment> SpareSegments::FrontRetired() const {

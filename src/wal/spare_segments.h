@@ -78,6 +78,8 @@ class SpareSegments {
   absl::Status Prepare();
 
   void Retire(RetiredSegment segment);
+  // Removes the file with the highest number, which no reader needs. If that fails, retires it.
+  void Discard(uint64_t number);
   // Removes retired files that are not needed as spares. The next Prepare retries a removal that
   // failed.
   absl::Status RemoveExcess();

@@ -136,6 +136,11 @@ plant(
     ("missing descriptors give the reserve up", "if (!LacksSpace(refusal) || !frees_space", "if (!absl::IsResourceExhausted(refusal) || !frees_space"),
 )
 plant(
+    "fulldisk", ["unit_db --gtest_filter=FullDisk*"], "src/db/open.cc",
+    ("writes are not refused after an Open without space", "storage.gate.NoteFullDisk(started);", ""),
+    ("edits follow a close that states no end of the manifest", "if (tail.clean && tail.closed_manifest_end == SyncedManifestEnd()) return started;", ""),
+)
+plant(
     "fulldisk", ["unit_io"], "src/io/posix_file_system.cc",
     ("a limit of file sizes ends the process", "    IgnoreFileSizeSignal();", ""),
 )
@@ -381,7 +386,8 @@ plant(
 )
 plant(
     "recovery", ENGINE, "src/db/damage.cc",
-    ("a manifest without its end is accepted with a closed log", "if (tail.clean && !recovered.closed) {", "if (false) {"),
+    ("edits after a close of the log count as a lost end", "!recovered.closed && tail.closed_manifest_end == SyncedManifestEnd()) {", "!recovered.closed) {"),
+    ("a manifest without its end is accepted with a closed log", "if (tail.clean && !recovered.closed &&", "if (false &&"),
     ("a truncated log is accepted", "if (log_end >= synced)", "if (true)"),
     ("a manifest is accepted that is shorter than the log states", "if (manifest_end >= synced)", "if (true)"),
 )
@@ -459,6 +465,7 @@ plant(
 )
 plant(
     "wal", ["unit_wal"], "src/wal/commit_log.cc",
+    ("any error lets a log begin later", "return FoundNoSpace(status) && options_.may_begin_later", "return !status.ok() && options_.may_begin_later"),
     ("new names are not synced", "if (!names_synced) STELE_RETURN_IF_ERROR", "if (false) STELE_RETURN_IF_ERROR"),
     ("a failed sync does not poison (engine rule 20)", "if (!status.ok()) poison_ = status;", ""),
     ("a segment is deleted before the next one is durable", "&& segments_[count + 1].first_sequence <= through) {", ") {"),

@@ -23,6 +23,7 @@ absl::Status WalWorkload::Open() {
   numbers_.SkipExisting(file_system_, "db");
   CommitLogOptions options = WalOptions(file_system_, "db", &numbers_);
   options.spares_max = 1 + random_.Below(3);
+  options.may_begin_later = true;
   STELE_ASSIGN_OR_RETURN(log_, CommitLog::Start(options, replay.tail));
   // The recovered state becomes the new baseline. Recovery has synced it.
   attempted_ = acked_ = synced_ = std::max(replay.tail.last_sequence, released_);

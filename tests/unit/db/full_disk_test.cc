@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -13,6 +14,8 @@
 #include "model/access.h"
 #include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
+#include "wal/log_format.h"
+#include "wal/log_reader.h"
 
 namespace stele::internal {
 namespace {
@@ -28,7 +31,9 @@ class FullDiskTest : public ::testing::Test {
     EngineOptions options = SmallEngineOptions(files_.get());
     if (!small) options.sizes = SizesFor(uint64_t{1} << 20);
     options.database.on_event = [this](const DatabaseEvent& event) {
-      if (event.kind == DatabaseEvent::Kind::kBackgroundError) ++errors_told_;
+      if (event.kind != DatabaseEvent::Kind::kBackgroundError) return;
+      ++errors_told_;
+      last_error_ = event.message;
     };
     STELE_ASSIGN_OR_RETURN(local_, OpenDatabase("/db", std::move(options)));
     database_ = Access::Make<Database>(local_);
@@ -84,10 +89,49 @@ class FullDiskTest : public ::testing::Test {
     Write(table, 100, 110);
   }
 
+  // The same without a reserve, and without log segments for later use. An Open finds nothing that
+  // it could remove.
+  void MakeDatabaseWithoutReserve() {
+    MakeDatabase();
+    TakeReserve();
+    ASSERT_EQ(Open(), absl::OkStatus()) << "the spare segments go";
+    EXPECT_EQ(ReserveBytes(), 0u);
+  }
+  // Another process takes the bytes of the reserve. The database must not be open.
+  void TakeReserve() {
+    KillOnAFullDisk();
+    ASSERT_EQ(files_->Remove("/db/RESERVE"), absl::OkStatus());
+    FillDisk();
+  }
+  std::vector<std::string> Segments() {
+    std::vector<std::string> names = files_->List("/db").value_or(std::vector<std::string>{});
+    std::erase_if(names, [](const std::string& name) { return !name.ends_with(".log"); });
+    return names;
+  }
+  // Closes the database properly, and returns the end of its log.
+  LogTail CloseDatabase() {
+    const uint64_t database_id = local_->engine()->storage().directory.id();
+    FillDisk(uint64_t{4} << 20);  // for the end marks
+    EXPECT_EQ(database_.Close(), absl::OkStatus());
+    Drop();
+    const auto tail =
+        ReadLog({.file_system = files_.get(), .directory = "/db", .database_id = database_id},
+                [](uint64_t, std::string_view) { return absl::OkStatus(); });
+    EXPECT_TRUE(tail.ok() && tail->clean) << tail.status();
+    return tail.value_or(LogTail());
+  }
+  // Opens the database, which has no space for a log segment.
+  void OpenWithoutASegment() {
+    const std::vector<std::string> segments = Segments();
+    ASSERT_EQ(Open(), absl::OkStatus());
+    ASSERT_EQ(Segments(), segments);
+  }
+
   std::unique_ptr<CrashFileSystem> files_ = std::make_unique<CrashFileSystem>();
   std::shared_ptr<LocalDatabase> local_;
   Database database_;
   int errors_told_ = 0;
+  std::string last_error_;
 };
 
 TEST_F(FullDiskTest, AReserveIsKeptWhileThereIsRoom) {
@@ -349,6 +393,222 @@ TEST_F(FullDiskTest, ALoadLeavesRoomForTheNextOpen) {
   KillOnAFullDisk(files_->FreeBytes("/db").value_or(0));
   ASSERT_EQ(Open(), absl::OkStatus());
   EXPECT_EQ(Find("t").DropRowRange(RowRange::All()), absl::OkStatus());
+}
+
+// Less than a log segment takes, but enough for edits of the manifest.
+constexpr uint64_t kEditsBytes = 2000;
+
+// Regression: it could not be opened for writing, and so not even be emptied.
+TEST_F(FullDiskTest, WithoutAReserveItOpensAndRowsCanBeDropped) {
+  MakeDatabaseWithoutReserve();
+  KillOnAFullDisk();
+  const int errors_before = errors_told_;
+  OpenWithoutASegment();
+  EXPECT_EQ(errors_told_, errors_before + 1);
+  EXPECT_NE(last_error_.find(".log"), std::string::npos) << last_error_;
+  Table table = Find("t");
+  EXPECT_TRUE(table.Exists("row0000").value_or(false));
+  EXPECT_TRUE(table.Exists("row0109").value_or(false)) << "it is only in the log";
+  for (const RowMutation& mutation : {SetRow(200), RowMutation("row0000").DeleteFromRow()}) {
+    const absl::Status refused = table.Apply(mutation);
+    EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(database_.Stats().write_refusal));
+  EXPECT_TRUE(absl::IsResourceExhausted(database_.Stats().last_background_error));
+  EXPECT_TRUE(absl::IsResourceExhausted(table.DropRowRange(RowRange::Prefix("row00"))));
+  EXPECT_EQ(database_.Sync(), absl::OkStatus());
+  const absl::StatusOr<VerifyReport> report = database_.Verify();
+  ASSERT_EQ(report.status(), absl::OkStatus());
+  EXPECT_TRUE(report->ok());
+  EXPECT_EQ(database_.Close(), absl::OkStatus());
+  Drop();
+  OpenWithoutASegment();
+  FillDisk(kEditsBytes);
+  table = Find("t");
+  ASSERT_EQ(table.DropRowRange(RowRange::Prefix("row00")), absl::OkStatus());
+  EXPECT_FALSE(table.Exists("row0000").value_or(true));
+  table = Table();
+  KillOnAFullDisk();
+  OpenWithoutASegment();
+  table = Find("t");
+  EXPECT_FALSE(table.Exists("row0000").value_or(true));
+  EXPECT_TRUE(table.Exists("row0109").value_or(false));
+  EXPECT_TRUE(absl::IsResourceExhausted(table.Apply(SetRow(200))));
+  files_->SetCapacity(kRoomy);
+  EXPECT_EQ(table.Apply(SetRow(200)), absl::OkStatus()) << "without another Open";
+  EXPECT_EQ(database_.WriteRefusal(), absl::OkStatus());
+  EXPECT_EQ(Settle(), absl::OkStatus());
+  EXPECT_GT(ReserveBytes(), 0u);
+  table = Table();
+  KillOnAFullDisk(kRoomy);
+  ASSERT_EQ(Open(), absl::OkStatus());
+  for (const char* row : {"row0100", "row0109", "row0200"})
+    EXPECT_TRUE(Find("t").Exists(row).value_or(false)) << row;
+  EXPECT_FALSE(Find("t").Exists("row0000").value_or(true));
+}
+
+TEST_F(FullDiskTest, WithoutAReserveItOpensAndATableAndAFamilyCanBeDropped) {
+  MakeDatabaseWithoutReserve();
+  KillOnAFullDisk(kEditsBytes);
+  OpenWithoutASegment();
+  EXPECT_EQ(Find("t").ModifyColumnFamilies({FamilyChange::Drop("f")}), absl::OkStatus());
+  EXPECT_EQ(database_.DeleteTable("t"), absl::OkStatus());
+  files_->SetCapacity(kRoomy);
+  EXPECT_EQ(Settle(), absl::OkStatus());
+  EXPECT_EQ(Find("other").Apply(SetRow(1)), absl::OkStatus());
+  Drop();
+  ASSERT_EQ(Open(), absl::OkStatus());
+  EXPECT_TRUE(absl::IsNotFound(database_.OpenTable("t").status()));
+  EXPECT_TRUE(Find("other").Exists("row0001").value_or(false));
+}
+
+// The log was closed properly, and the edits of later sessions have no segment that follows. So the
+// log ends with an end mark, and the manifest goes on after its own.
+TEST_F(FullDiskTest, AfterACloseADropWithoutASegmentSurvivesACrashAtAnyCall) {
+  MakeDatabaseWithoutReserve();
+  ASSERT_TRUE(CloseDatabase().clean);
+  const std::unique_ptr<CrashFileSystem> base = files_->Crash(CrashPolicy::KilledProcess(), 1);
+  const std::vector<std::string> segments = Segments();
+  bool completed = false;
+  for (uint64_t call = 1; !completed; ++call) {
+    ASSERT_LT(call, 200u);
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      Drop();
+      files_ = base->Crash(CrashPolicy::KilledProcess(), 1);
+      FillDisk(kEditsBytes);
+      files_->SetCrashAtCall(call);
+      bool dropped = false;
+      if (Open().ok()) {
+        dropped = Find("t").DropRowRange(RowRange::Prefix("row00")).ok();
+        if (dropped && !files_->crashed()) EXPECT_EQ(Segments(), segments);
+        FillDisk();  // without space for the marks of another close
+        Drop();
+      }
+      completed = !files_->crashed();
+      std::unique_ptr<CrashFileSystem> image =
+          files_->Crash(seed == 1   ? CrashPolicy::KilledProcess()
+                        : seed == 2 ? CrashPolicy::DropUnsynced()
+                                    : CrashPolicy::Random(seed * 1000 + call),
+                        seed);
+      Drop();
+      files_ = std::move(image);
+      FillDisk();
+      ASSERT_EQ(Open(), absl::OkStatus()) << "call " << call << " image " << seed;
+      EXPECT_TRUE(Find("t").Exists("row0109").value_or(false));
+      const bool has_rows = Find("t").Exists("row0000").value_or(true);
+      ASSERT_FALSE(dropped && has_rows) << "call " << call << " image " << seed;
+      files_->SetCapacity(kRoomy);
+      ASSERT_EQ(Settle(), absl::OkStatus());
+      ASSERT_EQ(Find("t").Apply(SetRow(200)), absl::OkStatus());
+      Drop();
+      ASSERT_EQ(Open(), absl::OkStatus()) << "call " << call << " image " << seed;
+      EXPECT_TRUE(Find("t").Exists("row0200").value_or(false));
+      EXPECT_EQ(Find("t").Exists("row0000").value_or(!has_rows), has_rows);
+    }
+  }
+}
+
+// A number of the manifest or its size did not fit into the log's end mark (log.md). So later edits
+// could not be told from a lost end. Regression: the database was refused for good after them.
+TEST_F(FullDiskTest, AfterACloseThatStatesNoManifestEndItOpensOnlyWithSpace) {
+  MakeDatabaseWithoutReserve();
+  const std::string manifest =
+      JoinPath("/db", ManifestName(local_->engine()->storage().manifest->number()));
+  const LogTail tail = CloseDatabase();
+  ASSERT_TRUE(tail.clean);
+  const std::string path = JoinPath("/db", SegmentName(tail.segment_number));
+  std::string bytes = files_->ReadFile(path).value_or("");
+  const auto segment = DecodeSegmentHeader(std::string_view(bytes).substr(0, kSegmentHeaderBytes));
+  ASSERT_TRUE(segment.has_value());
+  const RecordPlace place{tail.segment_number, segment->nonce, tail.end_offset - RecordBytes(0)};
+  auto mark = DecodeRecordHeader(std::string_view(bytes).substr(place.offset), place, bytes.size());
+  ASSERT_TRUE(mark.has_value() && mark->type == RecordType::kEndMark);
+  ASSERT_NE(mark->manifest, SyncedManifestEnd());
+  mark->manifest = SyncedManifestEnd();
+  EncodeRecord(*mark, "", place, bytes.data() + place.offset);
+  ASSERT_EQ(files_->WriteFile(path, bytes), absl::OkStatus());
+  for (const uint64_t free_bytes : {uint64_t{0}, kEditsBytes}) {
+    FillDisk(free_bytes);
+    const absl::Status opened = Open();
+    EXPECT_TRUE(absl::IsResourceExhausted(opened)) << opened;
+    Drop();
+  }
+  files_->SetCapacity(kRoomy);
+  const std::string whole = files_->ReadFile(manifest).value_or("");
+  ASSERT_GT(whole.size(), 1u);
+  ASSERT_EQ(files_->WriteFile(manifest, whole.substr(0, whole.size() - 1)), absl::OkStatus());
+  const absl::Status without_mark = Open();
+  EXPECT_TRUE(absl::IsDataLoss(without_mark)) << without_mark;
+  Drop();
+  ASSERT_EQ(files_->WriteFile(manifest, whole), absl::OkStatus());
+  ASSERT_EQ(Open(), absl::OkStatus());
+  EXPECT_TRUE(Find("t").Exists("row0000").value_or(false));
+  EXPECT_TRUE(Find("t").Exists("row0109").value_or(false));
+  EXPECT_EQ(Find("t").Apply(SetRow(200)), absl::OkStatus());
+}
+
+// The disk seems to have much room. Only a write finds that there is none.
+TEST_F(FullDiskTest, UnderAQuotaWithoutAReserveItOpensAndRowsCanBeDropped) {
+  MakeDatabaseWithoutReserve();
+  KillOnAFullDisk();
+  files_->SetQuota(files_->used_bytes());
+  OpenWithoutASegment();
+  EXPECT_NE(last_error_.find("quota"), std::string::npos) << last_error_;
+  EXPECT_NE(last_error_.find(".log"), std::string::npos) << last_error_;
+  Table table = Find("t");
+  EXPECT_TRUE(table.Exists("row0109").value_or(false));
+  for (const RowMutation& mutation : {SetRow(200), RowMutation("row0000").DeleteFromRow()}) {
+    const absl::Status refused = table.Apply(mutation);
+    EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  }
+  files_->SetQuota(files_->used_bytes() + kEditsBytes);
+  ASSERT_EQ(table.DropRowRange(RowRange::Prefix("row00")), absl::OkStatus());
+  EXPECT_FALSE(table.Exists("row0000").value_or(true));
+  files_->SetQuota(kRoomy);
+  EXPECT_EQ(table.Apply(SetRow(200)), absl::OkStatus()) << "without another Open";
+  EXPECT_EQ(database_.WriteRefusal(), absl::OkStatus());
+  EXPECT_EQ(Settle(), absl::OkStatus());
+  EXPECT_GT(ReserveBytes(), 0u);
+  table = Table();
+  KillOnAFullDisk(kRoomy);
+  ASSERT_EQ(Open(), absl::OkStatus());
+  EXPECT_TRUE(Find("t").Exists("row0109").value_or(false));
+  EXPECT_TRUE(Find("t").Exists("row0200").value_or(false));
+  EXPECT_FALSE(Find("t").Exists("row0000").value_or(true));
+}
+
+// Spare segments are kept as long as the disk seems to have room.
+TEST_F(FullDiskTest, UnderAQuotaASpareSegmentGivesItsSpaceToTheLog) {
+  MakeDatabaseWithoutReserve();
+  const std::string spare = SegmentName(local_->engine()->storage().directory.next_file_number());
+  KillOnAFullDisk();
+  const std::vector<std::string> segments = Segments();
+  ASSERT_EQ(files_->WriteFile(JoinPath("/db", spare), std::string(size_t{64} << 10, '\0')),
+            absl::OkStatus());
+  files_->SetQuota(files_->used_bytes());
+  ASSERT_EQ(Open(), absl::OkStatus());
+  EXPECT_EQ(Segments().size(), segments.size() + 1);
+  EXPECT_FALSE(files_->Stat(JoinPath("/db", spare)).ok());
+  Table table = Find("t");
+  const absl::Status refused = table.Apply(SetRow(200));
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_EQ(table.Apply(RowMutation("row0109").DeleteFromRow()), absl::OkStatus());
+  EXPECT_FALSE(table.Exists("row0109").value_or(true));
+  files_->SetQuota(kRoomy);
+  EXPECT_EQ(table.Apply(SetRow(200)), absl::OkStatus());
+  EXPECT_EQ(database_.WriteRefusal(), absl::OkStatus());
+}
+
+TEST_F(FullDiskTest, WithoutAReserveOnlyALackOfSpaceIsAccepted) {
+  MakeDatabaseWithoutReserve();
+  KillOnAFullDisk();
+  for (const int error_number : {EIO, EACCES, EMFILE}) {
+    files_->FailKind(CallKind::kCreate, 1,
+                     {.error_number = error_number, .sticky = true, .path_part = ".log"});
+    EXPECT_FALSE(Open().ok()) << error_number;
+    files_->ClearFaults();
+  }
+  OpenWithoutASegment();
 }
 
 TEST_F(FullDiskTest, ADiskThatFillsUpRefusesWritesUntilRowsAreDropped) {
