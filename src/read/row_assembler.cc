@@ -107,7 +107,8 @@ bool RowAssembler::ReadBatch() {
   }
   cells_seen_ += cells_.size() - begin;
   const FilterProgram::Next next = program_.Run(&cells_, begin);
-  if (next == FilterProgram::Next::kRowDone || cursor_->IsRowDone()) {
+  // If much is pinned, ReadPiece may have to copy the cells before it asks for more of the row.
+  if (next == FilterProgram::Next::kRowDone || (!IsMuchPinned() && cursor_->IsRowDone())) {
     row_done_ = true;
   } else if (next == FilterProgram::Next::kSkipTo) {
     cursor_->SkipTo(program_.skip_family(), program_.skip_qualifier());
@@ -145,9 +146,13 @@ bool RowAssembler::DropShownCells() {
   return CopyCells();
 }
 
+bool RowAssembler::IsMuchPinned() const {
+  return options_.stats->bytes_pinned - pinned_before_ > kFreePinnedBytes;
+}
+
 bool RowAssembler::IsCopyDue(uint64_t bytes) const {
   const uint64_t pinned_bytes = options_.stats->bytes_pinned - pinned_before_;
-  return pinned_bytes > kFreePinnedBytes &&
+  return IsMuchPinned() &&
          pinned_bytes - kFreePinnedBytes > 2 * (bytes + cells_.size() * kStoredCellBytes);
 }
 

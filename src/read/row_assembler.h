@@ -105,6 +105,7 @@ class RowAssembler {
   bool ReadInPasses();
   bool AfterEmptyBatch();
   bool DropShownCells();
+  bool IsMuchPinned() const;
   bool IsCopyDue(uint64_t bytes) const;
   bool CopyCells();
   void Unpin();

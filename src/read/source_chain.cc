@@ -154,11 +154,14 @@ bool KeepsAll(const RetentionPolicy& policy, const TableDefinition& definition,
       });
 }
 
-// True if a read of the tablet's files needs no retention, if they are one sorted run.
+// True if a read of the tablet's files needs no retention, if they are one sorted run. A file of
+// several sections is read with it: its large values stay lazy until the sections are joined.
 bool KeepsAll(const RetentionPolicy& policy, const TableDefinition& definition,
               const ViewTablet& tablet) {
   return std::all_of(tablet.stack.begin(), tablet.stack.end(), [&](const ViewReference& reference) {
-    return KeepsAll(policy, definition, reference.reference.file->summary);
+    const SstableReader* const reader = reference.file->reader().get();
+    return reader != nullptr && reader->table().sections.size() == 1 &&
+           KeepsAll(policy, definition, reader->summary());
   });
 }
 

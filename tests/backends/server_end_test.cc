@@ -52,8 +52,8 @@ class ServerEndTest : public testing::Test {
   // Connections of other programs get ports from 32768 on by default, so none takes the port of the
   // server while it is down.
   void StartOnPortToKeep() {
-    constexpr int kFirstPort = 20'000;
-    constexpr int kPortCount = 10'000;
+    constexpr int kFirstPort = 10'000;  // free_port.py uses those from 16,384 on
+    constexpr int kPortCount = 6'000;
     for (int i = 0; i < 100 && address_.empty(); ++i) {
       const int port = kFirstPort + (getpid() + i) % kPortCount;
       ASSERT_NO_FATAL_FAILURE(Start("127.0.0.1:" + std::to_string(port)));

@@ -260,7 +260,8 @@ plant(
     "steled", ["steled_test --gtest_filter=HttpPagesTest*"], "tools/steled/monitoring/http_pages.cc",
     ("idle connections keep others out", "connections_.size() > limits_.connections_max", "false"),
     ("a late request keeps its connection", "if (is_look) CloseLate();", ""),
-    ("a probe waits for slow pages", "pages_.contains(exchange.path()) ? kPages : kProbes", "kPages"),
+    ("a probe waits for slow pages", "connection->awaits_probe ? kProbes : kPages", "kPages"),
+    ("a probe that waits is closed first", "!has_response(it) && !it.awaits_probe", "!has_response(it)"),
 )
 plant(
     "steled", ["steled_test --gtest_filter=DescriptorLimit*"], "tools/steled/descriptor_limit.cc",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/status.h"
 #include "sstable/read/large_value.h"
 
 namespace stele::internal {
@@ -248,6 +249,7 @@ bool SectionCursor::FollowRow() {
 bool SectionCursor::ReadCells(std::vector<Cell>* cells) {
   if (!is_positioned_ || !EnterStripe()) return false;
   const size_t count_before = cells->size();
+  if (is_row_tombstone_due_ && HasUnknownTombstone()) return false;
   if (is_row_tombstone_due_) {
     cells->push_back({kRowFamily, CellKind::kDeleteRow});
     is_row_tombstone_due_ = false;
@@ -280,6 +282,14 @@ bool SectionCursor::IsRowDone() const {
   return row_ >= stripe_begin_ && row_ < stripe_end_ && page_next_ == wanted_.size() &&
          cell_ == cell_end_ && !RowContinues(row_) && !is_row_tombstone_due_ &&
          family_tombstone_due_ == kRowFamily;
+}
+
+// Readers rely on a summary without tombstones. Fails if the file has one nevertheless.
+bool SectionCursor::HasUnknownTombstone() {
+  if (table_.footer.summary.tombstones > 0) return false;
+  Fail(DataLoss(table_.name, section_.index.group(group_index_).offset(),
+                "a tombstone that the summary does not count"));
+  return true;
 }
 
 // Only worthwhile for values that would have to be read.
@@ -315,9 +325,11 @@ bool SectionCursor::FillCell(const FamilyPage& page, uint32_t index, Cell* cell,
   cell->timestamp = page.timestamp(index);
   switch (page.kind(index)) {
     case StoredKind::kDeleteFamily:
+      if (HasUnknownTombstone()) return false;
       cell->kind = CellKind::kDeleteFamily;
       return true;
     case StoredKind::kDeleteRange:
+      if (HasUnknownTombstone()) return false;
       cell->kind = CellKind::kDeleteRange;
       cell->range_start = static_cast<int64_t>(LoadFixed64(page.slot(index).data()));
       return true;

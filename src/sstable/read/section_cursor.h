@@ -79,6 +79,7 @@ class SectionCursor final : public CellCursor {
   bool FollowRow();
   bool IsSkipped(const FamilyPage& page, uint32_t index) const;
   bool FillCells(size_t count_max, std::vector<Cell>* cells, bool* is_batch_full);
+  bool HasUnknownTombstone();
   bool FillCell(const FamilyPage& page, uint32_t index, Cell* cell, bool* is_large);
   absl::StatusOr<std::string_view> ReadLarge(const LargeValueReference& reference);
   // These take indexes of the file.

@@ -29,6 +29,12 @@ class HttpPagesTest : public testing::Test {
   void Serve(HttpPages::Limits limits = {.times = kPatient}) {
     HttpPages::Pages probes;
     probes["/healthz"] = [] { return HttpPages::Page{.body = "serving\n"}; };
+    probes["/slow-probe"] = [this] {
+      slow_count_.fetch_add(1);
+      slow_count_.notify_all();
+      is_released_.wait(false);
+      return HttpPages::Page{.body = "slow\n"};
+    };
     HttpPages::Pages pages;
     pages["/no-memory"] = []() -> HttpPages::Page { throw std::bad_alloc(); };
     pages["/large"] = [this] {
@@ -132,6 +138,22 @@ TEST_F(HttpPagesTest, RequestsThatWaitForAThreadAreBounded) {
   EXPECT_TRUE(IsHealthy());
   Release();
   EXPECT_TRUE(waiting.back().ReadAll().ends_with("slow\n"));
+}
+
+TEST_F(HttpPagesTest, AProbeThatWaitsIsClosedAfterIdleConnections) {
+  Serve({.connections_max = 3, .times = kPatient});
+  const RawClient slow(address());
+  slow.Send("GET /slow-probe HTTP/1.1\r\n\r\n");
+  Await(slow_count_, 1);
+  const RawClient probe(address());
+  probe.Send("GET /healthz HTTP/1.1\r\n\r\n");
+  while (pages_->WaitingProbeCount() != 1) std::this_thread::yield();
+  const RawClient idle(address());
+  AwaitConnections(3);
+  const RawClient later(address());
+  EXPECT_EQ(idle.ReadAll(), "");
+  Release();
+  EXPECT_TRUE(probe.ReadAll().ends_with("\r\n\r\nserving\n"));
 }
 
 TEST_F(HttpPagesTest, TheEndMakesNoPageThatWaitsForAThread) {

@@ -67,6 +67,24 @@ class MemoryBudgetTest : public ::testing::Test {
   Table table_;
 };
 
+// The file has one section and needs no retention, so the row is known to be done after its only
+// batch.
+TEST_F(MemoryBudgetTest, AnIdleScanHoldsNoLargeValueThatItsFilterDropped) {
+  constexpr uint64_t kLarge = 8 * kMiB;
+  Open(256 * kMiB, /*background_threads=*/0);
+  for (const char* row : {"row1", "row2"}) {
+    RowMutation mutation = Put(row, kLarge);
+    mutation.SetCell("f", "a", Timestamp::FromMillis(1), "small");
+    ASSERT_EQ(table_.Apply(mutation), absl::OkStatus());
+  }
+  ASSERT_EQ(table_.Compact(), absl::OkStatus());
+  const uint64_t before = memory().bytes(Use::kBlocks);
+  RowReader reader = table_.ReadRows(RowSet::All(), Filter::ValueRegex("small"));
+  ASSERT_TRUE(reader.Next());
+  EXPECT_EQ(reader.row().cells().size(), 1u);
+  EXPECT_LT(memory().bytes(Use::kBlocks), before + kLarge / 2);
+}
+
 // Regression: a compaction pinned the view it was picked from, with all its memtables, until it
 // ended.
 TEST_F(MemoryBudgetTest, AJobHoldsNoMemtable) {

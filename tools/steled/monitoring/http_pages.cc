@@ -104,6 +104,13 @@ size_t HttpPages::ConnectionCount() {
   return connections_.size();
 }
 
+size_t HttpPages::WaitingProbeCount() {
+  const std::lock_guard lock(mutex_);
+  return static_cast<size_t>(
+      std::count_if(connections_.begin(), connections_.end(),
+                    [](const auto& entry) { return entry.second->awaits_probe; }));
+}
+
 // Wakes without an event, too, to look for late connections. Nothing here throws.
 void HttpPages::RunClients() {
   while (true) {
@@ -159,6 +166,7 @@ void HttpPages::Serve(uint64_t id, bool makes_page) {
     if (found == connections_.end() || is_ending_) return;
     connection = found->second.get();
     connection->is_served = true;
+    connection->awaits_probe = false;
   }
   HttpExchange::Next next = HttpExchange::Next::kClose;  // if the response finds no memory
   RunRound("a page", [&] {
@@ -168,7 +176,7 @@ void HttpPages::Serve(uint64_t id, bool makes_page) {
   });
   const std::lock_guard lock(mutex_);
   connection->is_served = false;
-  if (next == HttpExchange::Next::kClose || !Await(id, connection->exchange, next)) {
+  if (next == HttpExchange::Next::kClose || !Await(id, connection, next)) {
     connections_.erase(id);
     return;
   }
@@ -176,11 +184,13 @@ void HttpPages::Serve(uint64_t id, bool makes_page) {
 }
 
 // A connection that awaits its response stays in the first epoll, too, where it gets no event.
-bool HttpPages::Await(uint64_t id, const HttpExchange& exchange, HttpExchange::Next next) {
+bool HttpPages::Await(uint64_t id, Connection* connection, HttpExchange::Next next) {
+  const HttpExchange& exchange = connection->exchange;
   if (next != HttpExchange::Next::kAwaitResponse)
     return Watch(epolls_[kClients], EPOLL_CTL_MOD, exchange.descriptor(), EventsOf(next), id);
-  const Epoll epoll = pages_.contains(exchange.path()) ? kPages : kProbes;
-  return Watch(epolls_[epoll], EPOLL_CTL_ADD, exchange.descriptor(), EventsOf(next), id);
+  connection->awaits_probe = !pages_.contains(exchange.path());
+  return Watch(epolls_[connection->awaits_probe ? kProbes : kPages], EPOLL_CTL_ADD,
+               exchange.descriptor(), EventsOf(next), id);
 }
 
 void HttpPages::CloseLate() {
@@ -191,7 +201,8 @@ void HttpPages::CloseLate() {
   });
 }
 
-// Closes the oldest connections without a response, then the oldest with one.
+// Closes the oldest connections that wait neither for a probe nor for their client to read a
+// response, then the oldest of the others.
 void HttpPages::CloseExcess(uint64_t kept) {
   const auto unsent_bytes = [this] {
     size_t sum = 0;
@@ -199,20 +210,24 @@ void HttpPages::CloseExcess(uint64_t kept) {
       sum += connection->is_served ? 0 : connection->exchange.unsent_bytes();
     return sum;
   };
-  const auto close_oldest = [this, kept](bool with_response) {
+  const auto has_response = [](const Connection& it) { return it.exchange.unsent_bytes() > 0; };
+  const auto is_less_needed = [&](const Connection& it) {
+    return !has_response(it) && !it.awaits_probe;
+  };
+  const auto is_any = [](const Connection&) { return true; };
+  const auto close_oldest = [this, kept](const auto& may_close) {
     const auto oldest =
         std::find_if(connections_.begin(), connections_.end(), [&](const auto& entry) {
-          return entry.first != kept && !entry.second->is_served &&
-                 (entry.second->exchange.unsent_bytes() > 0) == with_response;
+          return entry.first != kept && !entry.second->is_served && may_close(*entry.second);
         });
     if (oldest == connections_.end()) return false;
     connections_.erase(oldest);
     return true;
   };
   while (connections_.size() > limits_.connections_max &&
-         (close_oldest(/*with_response=*/false) || close_oldest(/*with_response=*/true))) {
+         (close_oldest(is_less_needed) || close_oldest(has_response) || close_oldest(is_any))) {
   }
-  while (unsent_bytes() > limits_.unsent_bytes_max && close_oldest(/*with_response=*/true)) {
+  while (unsent_bytes() > limits_.unsent_bytes_max && close_oldest(has_response)) {
   }
 }
 

@@ -6,7 +6,8 @@
 // A probe is answered whatever other clients do:
 // - One thread reads and sends the bytes of all connections, and never waits for one client.
 // - Another thread makes the probes, one after the other. They wait for no other page.
-// - A connection that is too many ends the oldest of those that have no response.
+// - A connection that is too many ends the oldest of those that wait for no probe and have no
+//   response, also if they wait for another page.
 //
 // Bounds:    `connections_max` connections, and `unsent_bytes_max` of responses that clients do not
 //            read; above these the oldest are closed.
@@ -64,12 +65,15 @@ class HttpPages {
   const std::string& address() const { return listening_.address(); }
   // Open connections. Thread-safe.
   size_t ConnectionCount();
+  // Complete requests for probes that no thread has taken. Thread-safe.
+  size_t WaitingProbeCount();
 
  private:
   struct Connection {
     Connection(int descriptor, HttpExchange::Times times) : exchange(descriptor, times) {}
     HttpExchange exchange;
-    bool is_served = false;  // by a thread, which alone may touch it then
+    bool is_served = false;     // by a thread, which alone may touch it then
+    bool awaits_probe = false;  // its request for a probe is complete
   };
   using Connections = std::map<uint64_t, std::unique_ptr<Connection>>;  // oldest first
   // What a connection waits for. Each has an epoll, and threads that take its events.
@@ -85,7 +89,7 @@ class HttpPages {
   // Continues a connection. With `makes_page` its request is complete, and gets its response.
   void Serve(uint64_t id, bool makes_page);
   // These need the lock. `kept` is not closed.
-  bool Await(uint64_t id, const HttpExchange& exchange, HttpExchange::Next next);
+  bool Await(uint64_t id, Connection* connection, HttpExchange::Next next);
   void CloseLate();
   void CloseExcess(uint64_t kept);
   std::string ResponseTo(std::string_view method, std::string_view path) const;
