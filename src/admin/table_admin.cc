@@ -161,7 +161,7 @@ bool IsInMemory(const TableView& table, const KeyRange& range) {
 }
 
 void FreezeRows(const Parts& parts, uint32_t table_id, const KeyRange& range) {
-  const std::shared_ptr<Memtable> active = parts.state->ActiveMemtable(table_id, 0);
+  const std::shared_ptr<const Memtable> active = parts.state->ActiveMemtable(table_id);
   if (active != nullptr && HasRowIn(*active, range)) parts.state->Freeze(table_id);
 }
 

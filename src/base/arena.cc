@@ -4,6 +4,14 @@
 #include <utility>
 
 namespace stele::internal {
+namespace {
+
+// Small, because a database may have thousands of memtables with a few cells each.
+constexpr size_t kFirstBlockBytes = 512;
+
+}  // namespace
+
+Arena::Arena() : block_bytes_next_(kFirstBlockBytes) {}
 
 char* Arena::AllocateFromNewBlock(size_t bytes) {
   constexpr size_t kBlockBytesMax = size_t{1} << 20;

@@ -1,8 +1,8 @@
 // base/arena.h: an arena allocator for memtables. All of its memory is freed at once.
 //
 // Threads:   one thread at a time may call Allocate; any thread may read bytes().
-// Cost:      Allocate advances a pointer. Blocks grow from 4 KiB to 1 MiB; a larger request gets a
-//            separate block.
+// Cost:      Allocate advances a pointer. Blocks grow from 512 bytes to 1 MiB. A larger request
+//            gets a separate block.
 // Errors:    Allocate returns nullptr when memory is refused (engine rule 20), and then changes
 //            nothing.
 #pragma once
@@ -21,7 +21,7 @@ using ArenaBlocks = std::vector<std::shared_ptr<const Buffer>>;
 
 class Arena {
  public:
-  Arena() = default;
+  Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
@@ -46,7 +46,7 @@ class Arena {
 
   char* next_ = nullptr;
   size_t left_ = 0;
-  size_t block_bytes_next_ = 4096;
+  size_t block_bytes_next_;
   ArenaBlocks blocks_;
   std::atomic<size_t> bytes_{0};  // relaxed: an accounting figure that orders nothing
 };

@@ -8,7 +8,8 @@
 //            copies the chunks that it touches and the list of chunks.
 // Cost:      with n elements, [] and find take O(log n). A change copies n / kChunkMax chunk
 //            pointers, and at most 2 * kChunkMax element pointers for each place that it touches.
-//            Differences compares the lists of chunks, and the elements of chunks not shared.
+//            Differences compares the lists of chunks. It looks at the elements of chunks not
+//            shared, and sorts the chunks between the first and the last of those.
 // Threads:   thread-compatible; everything shared is immutable.
 #pragma once
 
@@ -141,7 +142,7 @@ class SharedSequence {
   };
   // Positions are those before all changes. The changes ascend and do not overlap.
   void Replace(std::vector<Change> changes) {
-    Builder builder;
+    Builder builder(chunk_count());
     size_t at = 0;
     for (Change& change : changes) {
       CopyTo(&builder, at, change.begin);
@@ -173,6 +174,7 @@ class SharedSequence {
 
   class Builder {
    public:
+    explicit Builder(size_t chunk_count) { chunks_.reserve(chunk_count + 2); }
     void Push(Pointer element) {
       open_.push_back(std::move(element));
       if (open_.size() == 2 * kChunkMax) Close(kChunkMax);
@@ -214,6 +216,25 @@ class SharedSequence {
     Elements open_;
   };
 
+  // The numbers of chunks with which both sequences begin, and with which both end.
+  struct CommonEnds {
+    size_t leading = 0;
+    size_t trailing = 0;
+  };
+  static CommonEnds CommonEndsOf(const SharedSequence& a, const SharedSequence& b) {
+    CommonEnds ends;
+    const size_t a_count = a.chunk_count();
+    const size_t b_count = b.chunk_count();
+    const size_t count_max = std::min(a_count, b_count);
+    const auto is_shared = [&](size_t in_a, size_t in_b) {
+      return (*a.chunks_)[in_a].elements == (*b.chunks_)[in_b].elements;
+    };
+    while (ends.leading < count_max && is_shared(ends.leading, ends.leading)) ++ends.leading;
+    while (ends.trailing < count_max - ends.leading &&
+           is_shared(a_count - 1 - ends.trailing, b_count - 1 - ends.trailing))
+      ++ends.trailing;
+    return ends;
+  }
   size_t BeginOf(size_t chunk) const { return chunk == 0 ? 0 : (*chunks_)[chunk - 1].end; }
   size_t ChunkOf(size_t index) const {
     const auto it =
@@ -242,9 +263,11 @@ template <typename T>
 std::vector<typename SharedSequence<T>::Difference> SharedSequence<T>::Differences(
     const SharedSequence& a, const SharedSequence& b) {
   if (a.chunks_ == b.chunks_) return {};
-  const auto chunks_of = [](const SharedSequence& sequence) {
+  // Most changes touch few chunks. Only the chunks between the common ends are compared.
+  const CommonEnds ends = CommonEndsOf(a, b);
+  const auto chunks_of = [&ends](const SharedSequence& sequence) {
     std::vector<const Elements*> chunks;
-    for (size_t i = 0; i < sequence.chunk_count(); ++i)
+    for (size_t i = ends.leading; i < sequence.chunk_count() - ends.trailing; ++i)
       chunks.push_back((*sequence.chunks_)[i].elements.get());
     std::sort(chunks.begin(), chunks.end());
     return chunks;
@@ -255,9 +278,9 @@ std::vector<typename SharedSequence<T>::Difference> SharedSequence<T>::Differenc
   std::set_intersection(chunks_of_a.begin(), chunks_of_a.end(), chunks_of_b.begin(),
                         chunks_of_b.end(), std::back_inserter(shared));
   // The elements outside of shared chunks, sorted for lookups.
-  const auto elements_of = [&shared](const SharedSequence& sequence) {
+  const auto elements_of = [&](const SharedSequence& sequence) {
     std::vector<const T*> elements;
-    for (size_t i = 0; i < sequence.chunk_count(); ++i) {
+    for (size_t i = ends.leading; i < sequence.chunk_count() - ends.trailing; ++i) {
       const Elements& chunk = *(*sequence.chunks_)[i].elements;
       if (std::binary_search(shared.begin(), shared.end(), &chunk)) continue;
       for (const Pointer& element : chunk) elements.push_back(element.get());
@@ -270,9 +293,11 @@ std::vector<typename SharedSequence<T>::Difference> SharedSequence<T>::Differenc
   const auto in = [](const std::vector<const T*>& elements, const T* element) {
     return std::binary_search(elements.begin(), elements.end(), element);
   };
+  const size_t a_end = a.BeginOf(a.chunk_count() - ends.trailing);
+  const size_t b_end = b.BeginOf(b.chunk_count() - ends.trailing);
   // The position after the shared chunk that begins at `at`; `at` if none begins there.
-  const auto skip = [&shared](const SharedSequence& sequence, size_t at) {
-    if (at >= sequence.size()) return at;
+  const auto skip = [&](const SharedSequence& sequence, size_t at) {
+    if (at >= (&sequence == &a ? a_end : b_end)) return at;
     const size_t chunk = sequence.ChunkOf(at);
     const bool is_shared =
         at == sequence.BeginOf(chunk) &&
@@ -280,9 +305,9 @@ std::vector<typename SharedSequence<T>::Difference> SharedSequence<T>::Differenc
     return is_shared ? (*sequence.chunks_)[chunk].end : at;
   };
   std::vector<Difference> differences;
-  size_t i = 0;
-  size_t j = 0;
-  while (i < a.size() || j < b.size()) {
+  size_t i = a.BeginOf(ends.leading);
+  size_t j = i;
+  while (i < a_end || j < b_end) {
     const size_t i_behind = skip(a, i);
     const size_t j_behind = skip(b, j);
     if (i_behind > i && j_behind > j) {  // shared chunks come in the same order: it is one chunk
@@ -291,8 +316,8 @@ std::vector<typename SharedSequence<T>::Difference> SharedSequence<T>::Differenc
       continue;
     }
     Difference difference{.a_begin = i, .a_end = i, .b_begin = j, .b_end = j};
-    while (i < a.size() && skip(a, i) == i && !in(of_b, a.Get(i).get())) difference.a_end = ++i;
-    while (j < b.size() && skip(b, j) == j && !in(of_a, b.Get(j).get())) difference.b_end = ++j;
+    while (i < a_end && skip(a, i) == i && !in(of_b, a.Get(i).get())) difference.a_end = ++i;
+    while (j < b_end && skip(b, j) == j && !in(of_a, b.Get(j).get())) difference.b_end = ++j;
     if (difference.a_begin < difference.a_end || difference.b_begin < difference.b_end) {
       differences.push_back(difference);
       continue;

@@ -330,7 +330,7 @@ absl::Status Committer::Apply(uint64_t sequence, std::string_view batch, int64_t
   while (reader.NextRow(&row)) {
     if (target.memtable == nullptr || row.table_id() != table_id) {
       table_id = row.table_id();
-      target = state_->TargetOf(table_id, commit_time);
+      target = state_->TargetOf(table_id, sequence, commit_time);
       // Null if the table was deleted after the check. Its data is not needed.
       if (target.memtable == nullptr) continue;
       if (std::find(touched_.begin(), touched_.end(), table_id) == touched_.end())
@@ -359,7 +359,7 @@ void Committer::NoteWrites(const std::vector<LogRecord>& records) {
 void Committer::FreezeFullMemtables() {
   const uint64_t memtable_bytes_max = state_->memory().PortionOf(limits_.memtable_bytes);
   for (const uint32_t table_id : touched_) {
-    const std::shared_ptr<Memtable> active = state_->ActiveMemtable(table_id, 0);
+    const std::shared_ptr<const Memtable> active = state_->ActiveMemtable(table_id);
     if (active != nullptr && active->bytes() >= memtable_bytes_max) state_->Freeze(table_id);
   }
   const uint64_t active_bytes_max = state_->memory().PortionOf(limits_.active_bytes_max);

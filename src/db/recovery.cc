@@ -38,7 +38,7 @@ absl::Status ReplayBatch(Storage& storage, uint64_t sequence, std::string_view b
     // Skip a table that was dropped since, and one whose files have this batch already.
     if (table == nullptr || sequence <= table->state->flushed_through) continue;
     const std::shared_ptr<Memtable> memtable =
-        storage.state.ActiveMemtable(row.table_id(), reader.clock_micros());
+        storage.state.TargetOf(row.table_id(), sequence, reader.clock_micros()).memtable;
     const size_t bytes_before = memtable->bytes();
     const absl::Status applied = memtable->Apply(sequence, row, &position);
     storage.state.AddMemtableBytes(memtable->bytes() - bytes_before);

@@ -235,22 +235,20 @@ std::optional<JobSubject> JobScheduler::PickUrgentLocked() const {
   if (!MayRunLocked()) return std::nullopt;
   const JobFailures::TimePoint now = BackoffNow();
   std::optional<JobSubject> next;
-  std::pair<uint64_t, uint64_t> next_order;
-  for (const uint32_t table_id : state_.TablesInMemoryLocked()) {
-    const std::deque<FrozenMemtable>& frozen = state_.FrozenLocked(table_id);
-    const JobSubject subject{.kind = JobSubject::Kind::kFlush, .table_id = table_id};
-    if (frozen.empty() || state_.IsFlushRunningLocked(table_id) ||
-        state_.failures().IsInBackoff(subject, now))
+  uint64_t next_failure = 0;
+  // The one with the oldest commit comes first, so that a table that fills memtables continuously
+  // does not block other tables.
+  for (const EngineState::AgedMemtable& frozen : state_.FrozenByAgeLocked()) {
+    const JobSubject subject{.kind = JobSubject::Kind::kFlush, .table_id = frozen.table_id};
+    if (state_.IsFlushRunningLocked(frozen.table_id) || state_.failures().IsInBackoff(subject, now))
       continue;
-    // Jobs that did not fail come first, then those whose failure is oldest, so that a flush that
-    // keeps failing does not block others. Of those that did not fail, the one with the oldest
-    // commit comes first, so that a table that fills memtables continuously does not block other
-    // tables.
-    const std::pair order(state_.failures().NumberOf(subject),
-                          frozen.front().memtable->first_sequence());
-    if (next.has_value() && order >= next_order) continue;
+    // Jobs that did not fail come before those that did, and then those whose failure is oldest, so
+    // that a flush that keeps failing does not block others.
+    const uint64_t failure = state_.failures().NumberOf(subject);
+    if (next.has_value() && failure >= next_failure) continue;
     next = subject;
-    next_order = order;
+    next_failure = failure;
+    if (failure == 0) break;
   }
   if (next) return next;
   const JobSubject segment{.kind = JobSubject::Kind::kSegment};
@@ -279,7 +277,7 @@ JobScheduler::PickState JobScheduler::PickStateLocked() const {
                        .unreadable = state_.unreadable().FilesAt(std::chrono::steady_clock::now())};
   // Otherwise a compaction that reclaims versions by ordinal would be picked again and again,
   // although it cannot use ordinals yet.
-  for (const uint32_t table_id : state_.TablesInMemoryLocked()) {
+  for (const uint32_t table_id : state_.UnfencedTablesInMemoryLocked()) {
     const TableView* table = view->Find(table_id);
     if (table == nullptr || !AwaitsFlushOfUnfenced(*table)) continue;
     pick_state.excluded_tables.insert(table_id);

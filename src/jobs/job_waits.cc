@@ -172,7 +172,7 @@ bool JobScheduler::FreezeIdleMemtables(const PickState& pick_state) {
   bool any = false;
   const bool ran = parts_.committer->RunExclusiveIfIdle([&] {
     for (const EngineState::IdleMemtable& idle : worthwhile) {
-      const std::shared_ptr<Memtable> active = state_.ActiveMemtable(idle.table_id, INT64_MIN);
+      const std::shared_ptr<const Memtable> active = state_.ActiveMemtable(idle.table_id);
       if (active != idle.memtable || active->last_sequence() != idle.last_sequence) continue;
       state_.Freeze(idle.table_id);
       any = true;

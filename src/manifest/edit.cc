@@ -218,6 +218,18 @@ absl::Status ChangeTable(const Version& version, const TableEdit& edit, FileChan
   return absl::OkStatus();
 }
 
+// Gives the name of a new table, or the new name of a known one, to the table.
+absl::Status ApplyName(const TableDefinition* before, const TableDefinition& definition,
+                       Version* version) {
+  if (definition.id == kTokenTableId) return absl::OkStatus();
+  if (before != nullptr && before->name == definition.name) return absl::OkStatus();
+  if (const uint32_t* const id = version->ids_by_name.Find(definition.name))
+    return InvalidArgument("table {} has the same name", *id);
+  if (before != nullptr) version->ids_by_name.Erase(before->name);
+  version->ids_by_name.Set(definition.name, definition.id);
+  return absl::OkStatus();
+}
+
 absl::Status ApplyTable(const TableEdit& edit, FileChanges* files, Version* version) {
   if (edit.table_id == kTokenTableId && (edit.drop || edit.definition != nullptr)) {
     return InvalidArgument("it is the token table, whose definition is fixed");
@@ -229,6 +241,7 @@ absl::Status ApplyTable(const TableEdit& edit, FileChanges* files, Version* vers
     }
     if (it == version->tables.end()) return InvalidArgument("it does not exist");
     for (const Tablet& tablet : it->second->tablets) files->Forget(tablet, edit.table_id);
+    version->ids_by_name.Erase(it->second->definition->name);
     version->tables.Erase(edit.table_id);
     return absl::OkStatus();
   }
@@ -236,11 +249,13 @@ absl::Status ApplyTable(const TableEdit& edit, FileChanges* files, Version* vers
     return InvalidArgument("it gets another table's definition");
   if (it == version->tables.end()) {
     STELE_ASSIGN_OR_RETURN(TableState made, MakeTable(*version, edit, files));
+    STELE_RETURN_IF_ERROR(ApplyName(nullptr, *made.definition, version));
     version->tables.Set(edit.table_id, std::make_shared<const TableState>(std::move(made)));
     return absl::OkStatus();
   }
   TableState changed = *it->second;
   STELE_RETURN_IF_ERROR(ChangeTable(*version, edit, files, &changed));
+  STELE_RETURN_IF_ERROR(ApplyName(it->second->definition.get(), *changed.definition, version));
   version->tables.Set(edit.table_id, std::make_shared<const TableState>(std::move(changed)));
   return absl::OkStatus();
 }

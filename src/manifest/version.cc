@@ -76,10 +76,8 @@ const Tablet* TableState::FindTablet(const KeyRange& range) const {
 }
 
 const TableState* Version::FindTable(std::string_view name) const {
-  for (const auto& [id, table] : tables) {
-    if (id != kTokenTableId && table->definition->name == name) return table.get();
-  }
-  return nullptr;
+  const uint32_t* const id = ids_by_name.Find(std::string(name));
+  return id == nullptr ? nullptr : tables.at(*id).get();
 }
 
 std::map<uint64_t, std::shared_ptr<const SstableFile>> Version::Files() const {

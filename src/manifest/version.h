@@ -153,6 +153,8 @@ struct FileUse {
 // what it changes (docs/decisions/0037-versions-share-structure.md).
 struct Version {
   SharedMap<uint32_t, std::shared_ptr<const TableState>> tables;  // by id
+  // The ids of the user tables, by name. Apply (edit.h) maintains it.
+  SharedMap<std::string, uint32_t> ids_by_name;
   // All referenced files, by number. Apply (edit.h) maintains it.
   SharedMap<uint64_t, FileUse> files;
   SyncedLogEnd synced_log_end;
@@ -166,7 +168,7 @@ struct Version {
   // The hash key for idempotency tokens. Random for each database; checkpoints keep it.
   SipKey token_key;
 
-  // Returns a user table; null for any other name.
+  // Returns a user table; null for any other name. Uses `ids_by_name`.
   const TableState* FindTable(std::string_view name) const;
   // Returns all referenced files, by number. Scans all references instead of using `files`.
   std::map<uint64_t, std::shared_ptr<const SstableFile>> Files() const;

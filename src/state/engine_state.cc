@@ -24,6 +24,13 @@ void CountPieces(std::vector<ViewReference>* stack) {
   }
 }
 
+bool HasUnfenced(const FamilyList& families) {
+  for (uint32_t family_index = 1; family_index <= families.size(); ++family_index) {
+    if (families[family_index].unfenced_through > 0) return true;
+  }
+  return false;
+}
+
 uint64_t HeapBytes(const std::string& text) {
   return text.capacity() < sizeof(std::string) / 2 ? 0 : text.capacity();
 }
@@ -58,18 +65,26 @@ std::shared_ptr<const ReadView> EngineState::view() const {
   return view_;
 }
 
-std::shared_ptr<Memtable> EngineState::ActiveMemtable(uint32_t table_id, int64_t commit_time) {
-  return TargetOf(table_id, commit_time).memtable;
+std::shared_ptr<const Memtable> EngineState::ActiveMemtable(uint32_t table_id) const {
+  MutexLock lock(mutex_);
+  const auto it = tables_.find(table_id);
+  return it == tables_.end() ? nullptr : it->second.active;
 }
 
-EngineState::WriteTarget EngineState::TargetOf(uint32_t table_id, int64_t commit_time) {
+EngineState::WriteTarget EngineState::TargetOf(uint32_t table_id, uint64_t sequence,
+                                               int64_t commit_time) {
   MutexLock lock(mutex_);
   const auto it = tables_.find(table_id);
   if (it == tables_.end()) return {};
-  if (!it->second.is_written) tables_in_memory_.insert(table_id);
-  it->second.is_written = true;
-  it->second.active_commit_time = std::max(it->second.active_commit_time, commit_time);
-  return {it->second.active, it->second.tablet_writes};
+  TableMemory& memory = it->second;
+  if (!memory.is_written) {
+    memory.is_written = true;
+    memory.written_since = sequence;
+    active_by_age_.insert({sequence, table_id, memory.active.get()});
+    NoteInMemoryLocked(table_id);
+  }
+  memory.active_commit_time = std::max(memory.active_commit_time, commit_time);
+  return {memory.active, memory.tablet_writes};
 }
 
 std::shared_ptr<Memtable> EngineState::NewMemtable(const FamilyList& families) {
@@ -103,11 +118,12 @@ void EngineState::Freeze(uint32_t table_id) {
   const auto it = tables_.find(table_id);
   if (it == tables_.end() || it->second.active->empty()) return;
   TableMemory& memory = it->second;
+  EndActiveLocked(table_id, &memory);
+  AddFrozenLocked(table_id, *memory.active);
   memory.frozen.push_back(
       {.memtable = memory.active, .newest_commit_time = memory.active_commit_time});
   memory.active = NewMemtable(view_->Find(table_id)->definition().families);
   memory.active_commit_time = 0;  // after a correction the clock may be behind earlier commits
-  memory.is_written = false;
   EventCounts::Add(event_counts_.freezes);
   RebuildTableLocked(table_id);
   changed_.SignalAll();
@@ -118,16 +134,42 @@ void EngineState::ReplaceActiveMemtable(uint32_t table_id) {
   const auto it = tables_.find(table_id);
   if (it == tables_.end()) return;
   STELE_CHECK(it->second.active->empty());
+  EndActiveLocked(table_id, &it->second);
   memtable_bytes_.fetch_sub(it->second.active->bytes(), std::memory_order_relaxed);
   it->second.active = NewMemtable(view_->Find(table_id)->definition().families);
-  it->second.is_written = false;
-  ForgetIfEmptyLocked(table_id);
+  NoteInMemoryLocked(table_id);
   RebuildTableLocked(table_id);
 }
 
-void EngineState::ForgetIfEmptyLocked(uint32_t table_id) {
+// Call after a change of the table's memtables or families.
+void EngineState::NoteInMemoryLocked(uint32_t table_id) {
   const TableMemory& memory = tables_[table_id];
-  if (memory.frozen.empty() && !memory.is_written) tables_in_memory_.erase(table_id);
+  const bool is_in_memory = !memory.frozen.empty() || memory.is_written;
+  const auto note = [table_id](bool belongs, std::set<uint32_t>* tables) {
+    if (belongs) {
+      tables->insert(table_id);
+    } else {
+      tables->erase(table_id);
+    }
+  };
+  note(is_in_memory, &tables_in_memory_);
+  note(is_in_memory && memory.is_unfenced, &unfenced_in_memory_);
+}
+
+void EngineState::AddFrozenLocked(uint32_t table_id, const Memtable& frozen) {
+  frozen_by_age_.insert(FrozenAge(table_id, frozen));
+  frozen_bytes_ += frozen.bytes();
+}
+
+void EngineState::RemoveFrozenLocked(uint32_t table_id, const Memtable& frozen) {
+  frozen_by_age_.erase(FrozenAge(table_id, frozen));
+  frozen_bytes_ -= frozen.bytes();
+  memtable_bytes_.fetch_sub(frozen.bytes(), std::memory_order_relaxed);
+}
+
+void EngineState::EndActiveLocked(uint32_t table_id, TableMemory* memory) {
+  active_by_age_.erase({memory->written_since, table_id, memory->active.get()});
+  memory->is_written = false;
 }
 
 ViewTablet EngineState::OpenTablet(const Tablet& tablet) {
@@ -205,7 +247,10 @@ std::vector<EngineState::ChangedTable> EngineState::OpenChanges(const ReadView& 
 void EngineState::PublishTableLocked(ChangedTable changed, ReadView* view) {
   TableMemory& memory = tables_[changed.table_id];
   memory.tablet_writes = std::move(changed.tablet_writes);
-  if (memory.active == nullptr) memory.active = NewMemtable(changed.state->definition->families);
+  const FamilyList& families = changed.state->definition->families;
+  if (memory.active == nullptr) memory.active = NewMemtable(families);
+  memory.is_unfenced = HasUnfenced(families);
+  NoteInMemoryLocked(changed.table_id);
   TableView table{
       .state = std::move(changed.state), .memtables = {}, .tablets = std::move(changed.tablets)};
   memory.AddTo(&table);
@@ -214,13 +259,16 @@ void EngineState::PublishTableLocked(ChangedTable changed, ReadView* view) {
 
 void EngineState::DropTableLocked(uint32_t table_id, ReadView* view) {
   TableMemory& memory = tables_[table_id];
-  memory.frozen.push_back({.memtable = memory.active});
   for (const FrozenMemtable& frozen : memory.frozen) {
-    memtable_bytes_.fetch_sub(frozen.memtable->bytes(), std::memory_order_relaxed);
+    RemoveFrozenLocked(table_id, *frozen.memtable);
     pins_->Retire(table_id, frozen.memtable);
   }
+  EndActiveLocked(table_id, &memory);
+  memtable_bytes_.fetch_sub(memory.active->bytes(), std::memory_order_relaxed);
+  pins_->Retire(table_id, memory.active);
+  memory.frozen.clear();
+  NoteInMemoryLocked(table_id);
   tables_.erase(table_id);
-  tables_in_memory_.erase(table_id);
   view->tables.Erase(table_id);
 }
 
@@ -232,10 +280,10 @@ void EngineState::Install(std::shared_ptr<const Version> version, std::optional<
     TableMemory& memory = tables_[flushed->table_id];
     STELE_CHECK(!memory.frozen.empty() &&
                 memory.frozen.front().memtable.get() == flushed->memtable);
-    memtable_bytes_.fetch_sub(flushed->memtable->bytes(), std::memory_order_relaxed);
+    RemoveFrozenLocked(flushed->table_id, *flushed->memtable);
     pins_->Retire(flushed->table_id, memory.frozen.front().memtable);
     memory.frozen.pop_front();
-    ForgetIfEmptyLocked(flushed->table_id);
+    NoteInMemoryLocked(flushed->table_id);
   }
   auto next = std::make_shared<ReadView>(*view_);
   next->version = std::move(version);
@@ -264,16 +312,14 @@ void EngineState::RebuildTableLocked(uint32_t table_id) {
 uint64_t EngineState::FlushedThrough(const Memtable* except) const {
   MutexLock lock(mutex_);
   uint64_t through = published_sequence();
-  const auto cut = [&through, except](const Memtable& memtable) {
-    // The leader may be setting the first sequence of an active memtable concurrently. That
-    // sequence is above the published one.
-    const uint64_t first = memtable.first_sequence();
-    if (&memtable != except && first > 0) through = std::min(through, first - 1);
-  };
-  for (const uint32_t table_id : tables_in_memory_) {
-    const TableMemory& memory = tables_.at(table_id);
-    cut(*memory.active);
-    for (const FrozenMemtable& frozen : memory.frozen) cut(*frozen.memtable);
+  for (const std::set<AgedMemtable>* memtables : {&frozen_by_age_, &active_by_age_}) {
+    for (const AgedMemtable& aged : *memtables) {
+      if (aged.since > through) break;
+      // The leader may be setting the first sequence of an active memtable concurrently. That
+      // sequence is above the published one.
+      const uint64_t first = aged.memtable->first_sequence();
+      if (aged.memtable != except && first > 0) through = std::min(through, first - 1);
+    }
   }
   return through;
 }
@@ -281,41 +327,45 @@ uint64_t EngineState::FlushedThrough(const Memtable* except) const {
 std::optional<uint32_t> EngineState::TableWithOldestActive() const {
   MutexLock lock(mutex_);
   std::optional<uint32_t> oldest_table;
-  uint64_t oldest = UINT64_MAX;
-  for (const uint32_t table_id : tables_in_memory_) {
-    const TableMemory& memory = tables_.at(table_id);
-    const Memtable& memtable =
-        memory.frozen.empty() ? *memory.active : *memory.frozen.front().memtable;
-    const uint64_t first = memtable.first_sequence();
+  uint64_t oldest = frozen_by_age_.empty() ? UINT64_MAX : frozen_by_age_.begin()->since;
+  for (const AgedMemtable& aged : active_by_age_) {
+    if (aged.since >= oldest) break;
+    const uint64_t first = aged.memtable->first_sequence();
     if (first == 0 || first >= oldest) continue;
     oldest = first;
-    oldest_table = memory.frozen.empty() ? std::optional(table_id) : std::nullopt;
+    oldest_table = aged.table_id;
   }
   return oldest_table;
 }
 
 void EngineState::FreezeLargest(uint64_t active_bytes_max) {
-  while (const std::optional<uint32_t> table_id = TableToFreeze(active_bytes_max))
-    Freeze(*table_id);
+  for (const uint32_t table_id : TablesToFreeze(active_bytes_max)) Freeze(table_id);
 }
 
-// The table with the largest active memtable, if all of them together are too large.
-std::optional<uint32_t> EngineState::TableToFreeze(uint64_t active_bytes_max) const {
+// The tables with the largest active memtables, without which the others are small enough.
+std::vector<uint32_t> EngineState::TablesToFreeze(uint64_t active_bytes_max) const {
   MutexLock lock(mutex_);
-  std::optional<uint32_t> largest_table;
-  uint64_t largest = 0;
-  // The size of the active ones, once the frozen ones are subtracted. Empty ones use memory, too.
+  // The size of the active ones. Empty ones use memory, too.
   uint64_t total = memtable_bytes();
-  for (const uint32_t table_id : tables_in_memory_) {
-    const TableMemory& memory = tables_.at(table_id);
-    for (const FrozenMemtable& frozen : memory.frozen)
-      total -= std::min<uint64_t>(total, frozen.memtable->bytes());
-    const uint64_t bytes = memory.active->bytes();
-    if (memory.active->empty() || bytes <= largest) continue;
-    largest = bytes;
-    largest_table = table_id;
+  total -= std::min(total, frozen_bytes_);
+  if (total <= active_bytes_max) return {};
+  std::vector<std::pair<uint64_t, uint32_t>> by_size;
+  for (const AgedMemtable& aged : active_by_age_) {
+    if (!aged.memtable->empty()) by_size.emplace_back(aged.memtable->bytes(), aged.table_id);
   }
-  return total > active_bytes_max ? largest_table : std::nullopt;
+  // Of equal ones, the table with the lowest id comes first.
+  const auto is_behind = [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  };
+  std::make_heap(by_size.begin(), by_size.end(), is_behind);
+  std::vector<uint32_t> tables;
+  while (total > active_bytes_max && !by_size.empty()) {
+    std::pop_heap(by_size.begin(), by_size.end(), is_behind);
+    tables.push_back(by_size.back().second);
+    total -= std::min(total, by_size.back().first);
+    by_size.pop_back();
+  }
+  return tables;
 }
 
 std::shared_ptr<TableCounters> EngineState::Counters(uint32_t table_id) const {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <atomic>
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -64,13 +65,14 @@ class EngineState {
   void Publish(uint64_t sequence) { published_.store(sequence); }
 
   // For the commit leader and exclusive sections only. Returns null for a deleted table.
-  std::shared_ptr<Memtable> ActiveMemtable(uint32_t table_id, int64_t commit_time);
-  // Like ActiveMemtable, with the counters of the table's writes.
+  std::shared_ptr<const Memtable> ActiveMemtable(uint32_t table_id) const;
+  // Like ActiveMemtable, for a batch with this sequence and time, which is not before earlier ones.
+  // Also returns the counters of the table's writes.
   struct WriteTarget {
     std::shared_ptr<Memtable> memtable;
     std::shared_ptr<const TabletWrites> tablet_writes;
   };
-  WriteTarget TargetOf(uint32_t table_id, int64_t commit_time);
+  WriteTarget TargetOf(uint32_t table_id, uint64_t sequence, int64_t commit_time);
   // The active memtables with data and without a commit after `commit_time_max`, of tables without
   // a frozen one. Any thread.
   struct IdleMemtable {
@@ -137,10 +139,26 @@ class EngineState {
   const std::shared_ptr<const ReadView>& ViewLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return view_;
   }
-  // The tables whose memtables may have data. Work under the mutex scans these instead of all
-  // tables.
+  // The tables whose memtables may have data.
   const std::set<uint32_t>& TablesInMemoryLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return tables_in_memory_;
+  }
+  // Those of them that have a family with an `unfenced_through` (cell/family_list.h).
+  const std::set<uint32_t>& UnfencedTablesInMemoryLocked() const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return unfenced_in_memory_;
+  }
+  // A memtable that may have data. Ordered by age, so that work under the mutex examines the oldest
+  // ones instead of all tables.
+  struct AgedMemtable {
+    uint64_t since = 0;  // no commit in it is before this sequence
+    uint32_t table_id = 0;
+    const Memtable* memtable = nullptr;
+    friend auto operator<=>(const AgedMemtable&, const AgedMemtable&) = default;
+  };
+  // The frozen memtables of all tables; `since` is the first sequence.
+  const std::set<AgedMemtable>& FrozenByAgeLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return frozen_by_age_;
   }
   // Oldest first; empty for a deleted table.
   const std::deque<FrozenMemtable>& FrozenLocked(uint32_t table_id) const
@@ -182,13 +200,15 @@ class EngineState {
     int64_t active_commit_time = 0;     // the newest in `active`
     std::deque<FrozenMemtable> frozen;  // oldest first
     bool flush_running = false;
-    bool is_written = false;  // `active` was handed to a writer, so it may have data
+    bool is_written = false;     // `active` was handed to a writer, so it may have data
+    uint64_t written_since = 0;  // if is_written: the sequence of the first such batch
+    bool is_unfenced = false;    // see UnfencedTablesInMemoryLocked
     std::shared_ptr<TableCounters> counters = std::make_shared<TableCounters>();
     std::shared_ptr<const TabletWrites> tablet_writes;  // of the view's tablets
 
     void AddTo(TableView* table) const;
   };
-  std::optional<uint32_t> TableToFreeze(uint64_t active_bytes_max) const;
+  std::vector<uint32_t> TablesToFreeze(uint64_t active_bytes_max) const;
   // A table that an install changes, prepared before the install takes the mutex.
   struct ChangedTable {
     uint32_t table_id = 0;
@@ -205,7 +225,17 @@ class EngineState {
   void PublishTableLocked(ChangedTable changed, ReadView* view)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropTableLocked(uint32_t table_id, ReadView* view) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void ForgetIfEmptyLocked(uint32_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NoteInMemoryLocked(uint32_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static AgedMemtable FrozenAge(uint32_t table_id, const Memtable& frozen) {
+    return {.since = frozen.first_sequence(), .table_id = table_id, .memtable = &frozen};
+  }
+  void AddFrozenLocked(uint32_t table_id, const Memtable& frozen)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RemoveFrozenLocked(uint32_t table_id, const Memtable& frozen)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Call before another memtable becomes active.
+  void EndActiveLocked(uint32_t table_id, TableMemory* memory)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RebuildTableLocked(uint32_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::shared_ptr<Memtable> NewMemtable(const FamilyList& families);
 
@@ -224,6 +254,10 @@ class EngineState {
   // Tables with frozen memtables, and tables whose active memtable was handed to a writer. Such a
   // memtable counts even if it is empty, because the writer may be about to fill it.
   std::set<uint32_t> tables_in_memory_ ABSL_GUARDED_BY(mutex_);
+  std::set<uint32_t> unfenced_in_memory_ ABSL_GUARDED_BY(mutex_);
+  std::set<AgedMemtable> active_by_age_ ABSL_GUARDED_BY(mutex_);  // those handed to a writer
+  std::set<AgedMemtable> frozen_by_age_ ABSL_GUARDED_BY(mutex_);
+  uint64_t frozen_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> published_{0};
   std::atomic<uint64_t> memtable_bytes_{0};
 };

@@ -37,7 +37,7 @@ TEST(Arena, CountsWhatItTookFromTheSystem) {
   EXPECT_EQ(arena.bytes(), 0u);
   ASSERT_NE(arena.Allocate(1), nullptr);
   const size_t first_block_bytes = arena.bytes();
-  EXPECT_EQ(first_block_bytes, 4096u);
+  EXPECT_EQ(first_block_bytes, 512u);
   ASSERT_NE(arena.Allocate(100), nullptr);
   EXPECT_EQ(arena.bytes(), first_block_bytes);  // from the same block
   ASSERT_NE(arena.Allocate(10 << 20), nullptr);

@@ -2,9 +2,14 @@
 // data in memory are not scanned.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "base/random.h"
 #include "base/status.h"
 #include "db/engine.h"
 #include "jobs/job_runner.h"
@@ -127,12 +132,90 @@ TEST_F(ManyTabletsTest, WhatIsWrittenDuringAFlushStaysKnown) {
   EXPECT_LT(state.FlushedThrough(nullptr), second);
   EXPECT_EQ(state.TableWithOldestActive(), id);
   state.Freeze(id);
-  state.TargetOf(id, 1);  // a writer is about to fill it
+  state.TargetOf(id, second + 1, 1);  // a writer is about to fill it
   ASSERT_EQ(engine().storage().jobs->FlushOldestMemtable(id, nullptr), absl::OkStatus());
   EXPECT_EQ(in_memory(), std::set<uint32_t>{id});
   EXPECT_EQ(state.FlushedThrough(nullptr), second);
   ASSERT_EQ(database_.DeleteTable("t"), absl::OkStatus());
   EXPECT_TRUE(in_memory().empty());
+}
+
+class MemtablesByAgeTest : public ManyTabletsTest {
+ protected:
+  static std::string NameOf(size_t i) { return fmt::format("m{}", i); }
+  // Compares what the state says with a look at the memtables of all tables.
+  void ExpectOldestFound() {
+    EngineState& state = engine().storage().state;
+    uint64_t through = state.published_sequence();
+    uint64_t oldest = UINT64_MAX;
+    std::optional<uint32_t> oldest_active;
+    std::set<EngineState::AgedMemtable> frozen;
+    for (const auto& [table_id, table] : state.view()->tables) {
+      for (size_t i = 0; i < table->memtables.size(); ++i) {
+        const Memtable& memtable = *table->memtables[i];
+        const uint64_t first = memtable.first_sequence();
+        if (i > 0) frozen.insert({.since = first, .table_id = table_id, .memtable = &memtable});
+        if (first == 0) continue;
+        through = std::min(through, first - 1);
+        if (first < oldest) oldest_active = i == 0 ? std::optional(table_id) : std::nullopt;
+        oldest = std::min(oldest, first);
+      }
+    }
+    EXPECT_EQ(state.FlushedThrough(nullptr), through);
+    EXPECT_EQ(state.TableWithOldestActive(), oldest_active);
+    MutexLock lock(state.mutex());
+    EXPECT_EQ(state.FrozenByAgeLocked(), frozen);
+  }
+  // Freezes some memtables, and expects that they are the largest.
+  void FreezeSome(uint64_t active_bytes_max) {
+    EngineState& state = engine().storage().state;
+    const std::shared_ptr<const ReadView> before = state.view();
+    state.FreezeLargest(active_bytes_max);
+    uint64_t largest_left = 0;
+    uint64_t smallest_frozen = UINT64_MAX;
+    uint64_t left = 0;
+    for (const auto& [table_id, table] : before->tables) {
+      const Memtable& memtable = *table->memtables.front();
+      const bool is_left = state.view()->Find(table_id)->memtables.front().get() == &memtable;
+      if (is_left) left += memtable.bytes();
+      uint64_t& bound = is_left ? largest_left : smallest_frozen;
+      bound = is_left ? std::max(bound, memtable.bytes()) : std::min(bound, memtable.bytes());
+    }
+    EXPECT_GE(smallest_frozen, largest_left);
+    EXPECT_LE(left, active_bytes_max);
+    if (smallest_frozen < UINT64_MAX) {
+      EXPECT_GT(left + smallest_frozen, active_bytes_max);
+    }
+  }
+};
+
+TEST_F(MemtablesByAgeTest, TheOldestAndTheLargestAreFound) {
+  EngineState& state = engine().storage().state;
+  const Schema schema = Schema().AddFamily("f");
+  std::vector<Table> tables;
+  for (size_t i = 0; i < 12; ++i)
+    tables.push_back(database_.CreateTable(NameOf(i), schema).value());
+  Random random(1);
+  for (int step = 0; step < 1'500; ++step) {
+    const size_t at = random.Below(tables.size());
+    const uint32_t id = IdOf(NameOf(at));
+    const uint64_t action = random.Below(12);
+    if (action == 0) {
+      state.Freeze(id);
+    } else if (action == 1 && state.OldestFrozen(id).has_value()) {
+      ASSERT_EQ(engine().storage().jobs->FlushOldestMemtable(id, nullptr), absl::OkStatus());
+    } else if (action == 2 && random.OneIn(4)) {
+      ASSERT_EQ(database_.DeleteTable(NameOf(at)), absl::OkStatus());
+      tables[at] = database_.CreateTable(NameOf(at), schema).value();
+    } else if (action == 3 && random.OneIn(4)) {
+      FreezeSome(random.Below(100'000));
+    } else {
+      const std::string row_key = RowOf(static_cast<int>(random.Below(1'000)));
+      const std::string value(random.Below(1'000), 'v');
+      ASSERT_EQ(tables[at].Apply(RowMutation(row_key).SetCell("f", "q", value)), absl::OkStatus());
+    }
+    ExpectOldestFound();
+  }
 }
 
 }  // namespace

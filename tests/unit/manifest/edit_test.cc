@@ -51,9 +51,42 @@ TEST(EditTest, ASnapshotMakesTheVersionFromNothing) {
     const auto rebuilt = Apply(Version(), *decoded);
     ASSERT_TRUE(rebuilt.ok()) << rebuilt.status();
     EXPECT_EQ(VersionText(**rebuilt), VersionText(version));
+    for (const auto& [id, table] : version.tables) {
+      if (id == kTokenTableId) continue;
+      EXPECT_EQ(version.FindTable(table->definition->name), table.get());
+    }
     // A file that several references share is shared again after decoding.
     EXPECT_TRUE(CheckVersion(**rebuilt).ok());
   }
+}
+
+TEST(EditTest, ANameBelongsToOneTable) {
+  auto version = std::make_shared<const Version>();
+  const auto apply = [&version](TableEdit table) {
+    Edit edit;
+    edit.tables.push_back(std::move(table));
+    edit.next_table_id = edit.tables.back().table_id + 1;
+    edit.next_family_id = 10 * edit.next_table_id;
+    auto next = Apply(*version, edit);
+    if (next.ok()) version = *std::move(next);
+    return next.status();
+  };
+  const auto definition = [](uint32_t id, const std::string& name, uint64_t epoch) {
+    return TestDefinition(id, name, epoch, {{"cf", GcRule::None()}}, 10 * id);
+  };
+  EXPECT_EQ(apply(NewTable(definition(1, "a", 1))), absl::OkStatus());
+  EXPECT_EQ(apply(NewTable(definition(2, "b", 1))), absl::OkStatus());
+  EXPECT_EQ(Message(apply(NewTable(definition(3, "a", 1)))), "table 3: table 1 has the same name");
+  EXPECT_EQ(Message(apply({.table_id = 2, .definition = definition(2, "a", 2)})),
+            "table 2: table 1 has the same name");
+  ASSERT_NE(version->FindTable("a"), nullptr);
+  EXPECT_EQ(version->FindTable("a")->definition->id, 1u);
+  EXPECT_EQ(apply({.table_id = 1, .drop = true}), absl::OkStatus());
+  EXPECT_EQ(version->FindTable("a"), nullptr);
+  EXPECT_EQ(apply({.table_id = 2, .definition = definition(2, "a", 2)}), absl::OkStatus());
+  ASSERT_NE(version->FindTable("a"), nullptr);
+  EXPECT_EQ(version->FindTable("a")->definition->id, 2u);
+  EXPECT_EQ(version->FindTable("b"), nullptr);
 }
 
 TEST(EditTest, RulesAndTypesOfEveryKindComeBack) {

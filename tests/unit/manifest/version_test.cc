@@ -104,6 +104,7 @@ TEST(VersionTest, NamesAndFamiliesBelongToOneTable) {
   other.definition = TestDefinition(2, "u", 1, {{"cf", GcRule::None()}}, 5);
   draft.version.tables.Set(2, std::make_shared<TableState>(other));
   EXPECT_EQ(draft.Verdict(), "OK");
+  draft.version.ids_by_name.Set("u", 2);
   EXPECT_EQ(draft.version.FindTable("u"), draft.version.tables.at(2).get());
   EXPECT_EQ(draft.version.FindTable("v"), nullptr);
 }
