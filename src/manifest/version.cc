@@ -77,7 +77,9 @@ const Tablet* TableState::FindTablet(const KeyRange& range) const {
 
 const TableState* Version::FindTable(std::string_view name) const {
   const uint32_t* const id = ids_by_name.Find(std::string(name));
-  return id == nullptr ? nullptr : tables.at(*id).get();
+  if (id == nullptr) return nullptr;
+  const auto it = tables.find(*id);
+  return it == tables.end() ? nullptr : it->second.get();
 }
 
 std::map<uint64_t, std::shared_ptr<const SstableFile>> Version::Files() const {

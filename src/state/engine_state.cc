@@ -118,6 +118,7 @@ void EngineState::Freeze(uint32_t table_id) {
   const auto it = tables_.find(table_id);
   if (it == tables_.end() || it->second.active->empty()) return;
   TableMemory& memory = it->second;
+  STELE_CHECK(memory.is_written && memory.written_since <= memory.active->first_sequence());
   EndActiveLocked(table_id, &memory);
   AddFrozenLocked(table_id, *memory.active);
   memory.frozen.push_back(
@@ -162,13 +163,15 @@ void EngineState::AddFrozenLocked(uint32_t table_id, const Memtable& frozen) {
 }
 
 void EngineState::RemoveFrozenLocked(uint32_t table_id, const Memtable& frozen) {
-  frozen_by_age_.erase(FrozenAge(table_id, frozen));
+  STELE_CHECK(frozen_by_age_.erase(FrozenAge(table_id, frozen)) == 1);
   frozen_bytes_ -= frozen.bytes();
   memtable_bytes_.fetch_sub(frozen.bytes(), std::memory_order_relaxed);
 }
 
 void EngineState::EndActiveLocked(uint32_t table_id, TableMemory* memory) {
-  active_by_age_.erase({memory->written_since, table_id, memory->active.get()});
+  const size_t count =
+      active_by_age_.erase({memory->written_since, table_id, memory->active.get()});
+  STELE_CHECK(count == (memory->is_written ? 1 : 0));
   memory->is_written = false;
 }
 

@@ -1,7 +1,7 @@
 // state/engine_state.h: the mutable state of an open database, guarded by one mutex: the current
 // view, the memtables of each table, and the running background work.
 //
-// Used by:   the commit leader in commit/committer.cc (ActiveMemtable, Publish, Freeze),
+// Used by:   the commit leader in commit/committer.cc (TargetOf, Publish, Freeze),
 //            commit/installer.cc (Install), state/read_path.cc (TakeReadPoint),
 //            jobs/job_scheduler.cc (jobs and their failures).
 // Calls:     memtable/memtable.h and read/read_view.h (a new view), views/pinned_views.h.
