@@ -140,7 +140,7 @@ TEST(RecoveryMemoryTest, AFullDiskIsNoReasonToRefuseWhatFitsTheBudget) {
 
 TEST(RecoveryMemoryTest, AReaderRefusesALogThatDoesNotFit) {
   std::unique_ptr<CrashFileSystem> files;
-  const std::string contents = FillAndKill(&files, 4000);
+  const std::string contents = FillAndKill(&files, 8000);
   EngineOptions options = Small(files.get());
   options.database.read_only = true;
   options.database.memory_budget_bytes = 256 << 10;
