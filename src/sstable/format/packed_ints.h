@@ -31,7 +31,7 @@ class PackedInts {
   uint32_t width() const { return width_; }
   // The element without its remainder; does not access memory.
   uint64_t predicted(size_t index) const { return base_ + uint64_t{stride_} * index; }
-  // The address of the element's remainder. Only if width() is not 0.
+  // The address of the element's remainder, which has no bytes if width() is 0.
   const char* address(size_t index) const { return remainders_ + index * width_; }
 
   // Loads elements one after the other. Cheaper than operator[] for each of them.

@@ -65,6 +65,35 @@ TEST_F(Hostile, CellsOutOfOrderAreNotWrittenAgain) {
   EXPECT_NE(status.message().find("\"row\""), absl::string_view::npos) << status;
 }
 
+// Reads of a file whose summary counts no tombstone remove none (read/source_chain.cc).
+TEST_F(Hostile, ATombstoneThatTheSummaryDoesNotCountIsDamage) {
+  const std::vector<OwnedCell> tombstones = {{kRowFamily, CellKind::kDeleteRow, 0, 0, "", ""},
+                                             {1, CellKind::kDeleteFamily, 0, 0, "", ""},
+                                             {1, CellKind::kDeleteRange, 5, 1, "q", ""}};
+  for (const OwnedCell& tombstone : tombstones) {
+    std::string bytes = Write({{"row", {tombstone, {1, CellKind::kSet, 4, 0, "q", "v"}}}}, 1);
+    SstableSummary summary = Open(bytes)->summary();
+    std::string counted;
+    AppendSummary(&counted, summary);
+    summary.tombstones = summary.row_tombstones = summary.families[0].tombstones = 0;
+    std::string uncounted;
+    AppendSummary(&uncounted, summary);
+    const size_t at = bytes.find(counted);
+    ASSERT_NE(at, std::string::npos);
+    ASSERT_EQ(uncounted.size(), counted.size());
+    bytes.replace(at, counted.size(), uncounted);
+    ASSERT_TRUE(file_system_.Remove("hostile").ok());
+    const auto reader = Open(bytes);
+    const auto cursor = reader->NewCursor({.families = AllFamilies(1)});
+    ASSERT_TRUE(cursor->SeekToEdge());
+    std::vector<Cell> cells;
+    EXPECT_FALSE(cursor->ReadCells(&cells));
+    EXPECT_TRUE(absl::IsDataLoss(cursor->status())) << cursor->status();
+    ASSERT_TRUE(file_system_.Remove("hostile").ok());
+    ASSERT_TRUE(file_system_.Remove("good").ok());
+  }
+}
+
 struct OutOfOrder {
   const char* what;
   OwnedCell first;
