@@ -8,8 +8,9 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string_view>
+
+#include "bench/cell_sum.h"
 
 namespace stele_compare {
 
@@ -23,15 +24,13 @@ class Tally {
   void Row(std::string_view row_key) {
     EndRow();
     ++rows_;
-    row_sum_ = Ends(row_key) * kMultiplier;
+    row_sum_ = stele::cli::EndsOf(row_key) * stele::cli::kSumMultiplier;
   }
   void Cell(std::string_view family, std::string_view qualifier, int64_t timestamp_micros,
             std::string_view value) {
     ++cells_;
-    uint64_t bits = (static_cast<uint64_t>(timestamp_micros) & timestamp_mask_) ^
-                    (Ends(value) + (Ends(qualifier) << 7) + (Ends(family) << 23));
-    bits *= kMultiplier;
-    row_sum_ += (bits ^ (bits >> 29)) * kSecondMultiplier;
+    const uint64_t timestamp = static_cast<uint64_t>(timestamp_micros) & timestamp_mask_;
+    row_sum_ += stele::cli::CellSum(family, qualifier, timestamp, value);
   }
   // Call after the last row.
   void Finish() {
@@ -44,23 +43,8 @@ class Tally {
   uint64_t hash() const { return hash_; }
 
  private:
-  static constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
-  static constexpr uint64_t kSecondMultiplier = 0xd6e8feb86659fd93;
-
-  // The first and the last eight bytes, or all bytes if there are fewer.
-  static uint64_t Ends(std::string_view bytes) {
-    uint64_t first = 0;
-    uint64_t last = 0;
-    if (bytes.size() >= 8) {
-      std::memcpy(&first, bytes.data(), 8);
-      std::memcpy(&last, bytes.data() + bytes.size() - 8, 8);
-    } else {
-      for (const char byte : bytes) first = (first << 8) | static_cast<unsigned char>(byte);
-    }
-    return first + last * 31 + bytes.size();
-  }
   void EndRow() {
-    hash_ = (hash_ ^ row_sum_) * kMultiplier;
+    hash_ = (hash_ ^ row_sum_) * stele::cli::kSumMultiplier;
     hash_ ^= hash_ >> 32;
   }
 

@@ -59,6 +59,23 @@ TEST_F(BenchTest, EveryWorkloadRunsAndCountsWhatItDid) {
   EXPECT_EQ(Output({"ls"}), "") << "its table is deleted at the end";
 }
 
+// Another seed chooses other rows, and makes other values.
+TEST_F(BenchTest, TheChecksumIsThatOfTheCellsThatWereRead) {
+  const auto checksums = [this](const std::string& workloads, const Args& more) {
+    std::vector<std::string> all;
+    const std::vector<Json> lines = RunJson(workloads, more);
+    for (size_t i = 1; i < lines.size(); ++i) all.push_back(lines[i]["checksum"]);
+    return all;
+  };
+  const std::vector<std::string> first = checksums("get,scan,mget,get-missing,put", {});
+  ASSERT_EQ(first.size(), 5u);
+  EXPECT_EQ(checksums("get,scan,mget,get-missing,put", {}), first) << "the same cells";
+  const std::vector<std::string> other = checksums("get,scan,mget", {"--seed", "2"});
+  for (size_t i = 0; i < other.size(); ++i) EXPECT_NE(other[i], first[i]) << i;
+  EXPECT_EQ(first[3], "0000000000000000") << "it reads no cell";
+  EXPECT_EQ(first[4], "0000000000000000") << "it reads no cell";
+}
+
 TEST_F(BenchTest, TheHeaderNamesTheDistributionOfTheWorkloads) {
   const auto distribution = [this](const char* workloads, const Args& more = {}) {
     return std::string(RunJson(workloads, more)[0]["run"]["distribution"]);

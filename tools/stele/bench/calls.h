@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "bench/cell_sum.h"
 #include "bench/counts.h"
 #include "stele/stele.h"
 
@@ -19,11 +20,15 @@ inline WriteOptions Writing() {
   return {.deadline = std::chrono::steady_clock::now() + kCallDeadline};
 }
 
-// Adds the cells of a row, or of a piece of one.
+// Adds the cells of a row that was read, or of a piece of one.
 template <typename Cells>
 void Count(const Cells& cells, BenchCounts* counts) {
   counts->cells += cells.size();
-  for (const auto& cell : cells) counts->value_bytes += cell.value().size();
+  for (const auto& cell : cells) {
+    counts->value_bytes += cell.value().size();
+    counts->checksum +=
+        CellSum(cell.family(), cell.qualifier(), /*timestamp_micros=*/0, cell.value());
+  }
 }
 
 }  // namespace stele::cli

@@ -13,6 +13,7 @@ struct BenchCounts {
   uint64_t rows = 0;
   uint64_t cells = 0;
   uint64_t value_bytes = 0;
+  uint64_t checksum = 0;    // of the cells that were read: the sum of CellSum without timestamps
   uint64_t bytes_read = 0;  // from files, by the engine's scans; 0 for a server
   uint64_t late = 0;        // open loop: operations that began more than 1 ms after they were due
   uint64_t not_begun = 0;   // open loop: operations that were due and did not begin
@@ -22,6 +23,7 @@ struct BenchCounts {
     rows += other.rows;
     cells += other.cells;
     value_bytes += other.value_bytes;
+    checksum += other.checksum;
     bytes_read += other.bytes_read;
     late += other.late;
     not_begun += other.not_begun;
