@@ -6,6 +6,7 @@
 #include "base/invariant.h"
 #include "base/status.h"
 #include "memtable/memtable_cursor.h"
+#include "memtable/plain_cells.h"
 
 namespace stele::internal {
 namespace {
@@ -134,6 +135,11 @@ std::unique_ptr<CellCursor> Memtable::NewCursor(uint64_t sequence,
 std::unique_ptr<CellCursor> Memtable::NewRowCursor(const RowNode& row, uint64_t sequence,
                                                    const CursorOptions& options) const {
   return NewMemtableCursor(&rows_, &row, sequence, options);
+}
+
+bool Memtable::ReadPlainRow(const RowNode& row, uint64_t sequence, const CursorOptions& options,
+                            std::vector<Cell>* cells) {
+  return AppendPlainCells(row, sequence, options, cells);
 }
 
 bool Memtable::empty() const { return cell_count() == 0; }

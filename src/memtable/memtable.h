@@ -1,9 +1,11 @@
 // memtable/memtable.h: one table's recent commits in memory, sorted and grouped by row.
 //
-// Used by:   commit/committer.cc (Apply), read/source_chain.cc (NewCursor, NewRowCursor).
+// Used by:   commit/committer.cc (Apply), read/source_chain.cc (NewCursor, NewRowCursor,
+//            ReadPlainRow).
 //            state/engine_state.cc freezes a full one, so that nothing is applied any more, and
 //            jobs/flush_job.cc writes it.
-// Calls:     memtable/row_list.h to insert rows, memtable/memtable_cursor.h to read them.
+// Calls:     memtable/row_list.h to insert rows, memtable/memtable_cursor.h and
+//            memtable/plain_cells.h to read them.
 // Invariants:
 //            1. Each row mutation searches for its row once. A row has its cells in the order of
 //               cell/cell.h, then newest commit first (sequence, position in the batch; engine rule
@@ -56,6 +58,10 @@ class Memtable {
   // Returns a cursor for a caller that needs this row only, which FindRow returned.
   std::unique_ptr<CellCursor> NewRowCursor(const RowNode& row, uint64_t sequence,
                                            const CursorOptions& options) const;
+  // Appends the row's cells without a cursor, if the row is plain (plain_cells.h). Returns false,
+  // and appends nothing, if it is not.
+  static bool ReadPlainRow(const RowNode& row, uint64_t sequence, const CursorOptions& options,
+                           std::vector<Cell>* cells);
   // The ids of its families in index order, for FamilyList::MapFrom.
   const std::vector<uint32_t>& family_ids() const { return family_ids_; }
 

@@ -58,7 +58,8 @@ bool RowAssembler::Read(CellCursor* cursor) {
   return ReadPiece();
 }
 
-bool RowAssembler::ReadPlain(const PlainRow& row, const std::optional<RetentionPolicy>& retention) {
+bool RowAssembler::ReadPlain(const PlainSources& row,
+                             const std::optional<RetentionPolicy>& retention) {
   AppendKeptCells(row, retention, &cells_);
   cells_seen_ += cells_.size();
   program_.Run(&cells_, 0);

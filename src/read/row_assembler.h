@@ -85,8 +85,8 @@ class RowAssembler {
   // Reads the first piece from a cursor that is on the row and has not read it. Returns false if no
   // cell passes, or if status() is not OK.
   bool Read(CellCursor* cursor);
-  // Reads the row from a file's plain row instead, for a program that runs in place.
-  bool ReadPlain(const PlainRow& row, const std::optional<RetentionPolicy>& retention);
+  // Reads the row without a cursor instead, for a program that runs in place.
+  bool ReadPlain(const PlainSources& row, const std::optional<RetentionPolicy>& retention);
   // Reads the next piece, if has_more().
   bool ReadMore() { return ReadPiece(); }
 

@@ -1,6 +1,7 @@
 #include "read/row_cursors.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -123,7 +124,7 @@ void DropGarbage(const RetentionPolicy& policy, size_t begin, std::vector<Cell>*
 
 class PlainRowCursor final : public CellCursor {
  public:
-  PlainRowCursor(std::string_view row_key, PlainRow row, Direction direction,
+  PlainRowCursor(std::string_view row_key, PlainSources row, Direction direction,
                  const std::optional<RetentionPolicy>& retention)
       : row_key_(row_key), row_(std::move(row)), direction_(direction), retention_(retention) {}
 
@@ -147,7 +148,7 @@ class PlainRowCursor final : public CellCursor {
   bool Seek(bool is_found) { return is_unread_ = is_found; }
 
   const std::string_view row_key_;
-  const PlainRow row_;
+  const PlainSources row_;
   const Direction direction_;
   const std::optional<RetentionPolicy> retention_;
   bool is_unread_ = false;  // it is on the row, and its cells were not returned
@@ -160,14 +161,40 @@ std::unique_ptr<CellCursor> NewFileRowCursor(const SstableReader* reader, std::s
   return std::make_unique<FileRowCursor>(reader, row_key, std::move(options));
 }
 
-void AppendKeptCells(const PlainRow& row, const std::optional<RetentionPolicy>& retention,
+// Merges `older` into the newer cells from `begin` on.
+void PlainSources::Merge(std::vector<Cell> older, size_t begin, std::vector<Cell>* cells) {
+  if (cells->size() == begin) {
+    cells->insert(cells->end(), older.begin(), older.end());
+    return;
+  }
+  const auto first = cells->begin() + static_cast<ptrdiff_t>(begin);
+  const std::vector<Cell> newer(first, cells->end());
+  cells->resize(begin);
+  cells->reserve(begin + newer.size() + older.size());
+  // Of equal cells it takes the newer one.
+  std::set_union(newer.begin(), newer.end(), older.begin(), older.end(), std::back_inserter(*cells),
+                 [](const Cell& a, const Cell& b) { return CompareCells(a, b) < 0; });
+}
+
+void PlainSources::AppendCells(std::vector<Cell>* cells) const {
+  if (newest_.empty() && files_.size() == 1) return files_.front().AppendCells(cells);
+  const size_t begin = cells->size();
+  cells->insert(cells->end(), newest_.begin(), newest_.end());
+  for (const PlainRow& file : files_) {
+    std::vector<Cell> older;
+    file.AppendCells(&older);
+    Merge(std::move(older), begin, cells);
+  }
+}
+
+void AppendKeptCells(const PlainSources& row, const std::optional<RetentionPolicy>& retention,
                      std::vector<Cell>* cells) {
   const size_t begin = cells->size();
   row.AppendCells(cells);
   if (retention) DropGarbage(*retention, begin, cells);
 }
 
-std::unique_ptr<CellCursor> NewPlainRowCursor(std::string_view row_key, PlainRow row,
+std::unique_ptr<CellCursor> NewPlainRowCursor(std::string_view row_key, PlainSources row,
                                               Direction direction,
                                               const std::optional<RetentionPolicy>& retention) {
   return std::make_unique<PlainRowCursor>(row_key, std::move(row), direction, retention);

@@ -1,7 +1,9 @@
-// read/row_cursors.h: cursors over one row of one SSTable. One reads the row when its cells are
-// requested. The other returns cells that were read before.
+// read/row_cursors.h: reads one row without a merge of cursors, if all sources have it in a simple
+// form. Also cursors over one row: one reads it from an SSTable when its cells are requested, the
+// other returns cells that were read before.
 //
-// Used by:   read/source_chain.cc makes the cursors. read/row_assembler.cc calls AppendKeptCells.
+// Used by:   read/source_chain.cc fills a PlainSources, and makes the cursors.
+//            read/row_assembler.cc calls AppendKeptCells.
 // Calls:     sstable/read/plain_row.h, or a cursor of the file if the row is not plain.
 // Contract:  cell/cell_cursor.h. The cursor of a file does not check that the file has the row,
 //            so the row may turn out to have no cells.
@@ -12,8 +14,10 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "cell/cell_cursor.h"
 #include "merge/version_counter.h"
 #include "sstable/read/plain_row.h"
@@ -26,12 +30,35 @@ namespace stele::internal {
 std::unique_ptr<CellCursor> NewFileRowCursor(const SstableReader* reader, std::string_view row_key,
                                              CursorOptions options);
 
+// The cells of a row in its sources, if it is plain in each of them (memtable/plain_cells.h,
+// sstable/read/plain_row.h). So no source has a tombstone that hides cells of another one.
+class PlainSources {
+ public:
+  // Adds the cells of the next older source, which is a memtable. `cells` are in order. All
+  // memtables come before the files. The memtable must outlive this object.
+  void AddMemtable(std::vector<Cell> cells) { Merge(std::move(cells), 0, &newest_); }
+  // Adds the next older source, which is a file. The caller fills the row, or calls DropFile.
+  PlainRow* AddFile() { return &files_.emplace_back(); }
+  void DropFile() { files_.pop_back(); }
+  bool empty() const { return newest_.empty() && files_.empty(); }
+
+  // Appends the cells of all sources, in order. Of the versions with one cell key it appends that
+  // of the newest source.
+  void AppendCells(std::vector<Cell>* cells) const;
+
+ private:
+  static void Merge(std::vector<Cell> older, size_t begin, std::vector<Cell>* cells);
+
+  std::vector<Cell> newest_;                // of the memtables
+  absl::InlinedVector<PlainRow, 1> files_;  // newest first
+};
+
 // Appends the row's cells, except versions that `retention` (that of a read) collects.
-void AppendKeptCells(const PlainRow& row, const std::optional<RetentionPolicy>& retention,
+void AppendKeptCells(const PlainSources& row, const std::optional<RetentionPolicy>& retention,
                      std::vector<Cell>* cells);
 
 // Returns the same cells. The bytes of `row_key`, and the rules, must outlive the cursor.
-std::unique_ptr<CellCursor> NewPlainRowCursor(std::string_view row_key, PlainRow row,
+std::unique_ptr<CellCursor> NewPlainRowCursor(std::string_view row_key, PlainSources row,
                                               Direction direction,
                                               const std::optional<RetentionPolicy>& retention);
 

@@ -64,7 +64,7 @@ class RowRead {
   FilterProgram& program_;
   RowLookup& lookup_;
   ChainOptions options_;
-  PlainRow plain_;
+  PlainSources plain_;
   std::unique_ptr<CellCursor> chain_;
   CursorStats stats_;
   RowAssembler assembler_;

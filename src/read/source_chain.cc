@@ -12,7 +12,6 @@
 #include "manifest/runs.h"
 #include "merge/run_cursor.h"
 #include "model/validate.h"
-#include "read/row_cursors.h"
 #include "sstable/format/bloom.h"
 
 namespace stele::internal {
@@ -171,7 +170,7 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenRowChain(const TableView& table,
   RowSources sources(table, *options.only_row);
   sources.Find(tablet);
   STELE_RETURN_IF_ERROR(sources.Open(options));
-  PlainRow row;
+  PlainSources row;
   STELE_ASSIGN_OR_RETURN(const RowForm form, sources.ReadPlain(options, &row));
   if (form == RowForm::kAbsent) return nullptr;
   if (form == RowForm::kPlain)
@@ -276,12 +275,31 @@ absl::Status RowSources::Open(const ChainOptions& options) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<RowForm> RowSources::ReadPlain(const ChainOptions& options, PlainRow* row) const {
+absl::StatusOr<RowForm> RowSources::ReadPlain(const ChainOptions& options,
+                                              PlainSources* row) const {
   if (files_.empty() && memtable_rows_.empty()) return RowForm::kAbsent;
   // If the row turns out to need a chain, the chain finds the decoded blocks in the cache.
-  if (!options.fill_cache || files_.size() != 1 || !memtable_rows_.empty()) return RowForm::kOther;
-  const OpenedFile& file = files_.front();
-  return file.reader->ReadPlainRow(row_key_, file.cursor_options(table_, options), row);
+  if (!options.fill_cache) return RowForm::kOther;
+  // For one column, a chain seeks in a memtable, and reads an older source only if it needs to.
+  const bool is_one_file = memtable_rows_.empty() && files_.size() == 1;
+  if (options.sole_column != nullptr && !is_one_file) return RowForm::kOther;
+  for (const auto& [memtable, memtable_row] : memtable_rows_) {
+    std::vector<Cell> cells;
+    if (!Memtable::ReadPlainRow(
+            *memtable_row, options.sequence,
+            SourceOptions(table_, options, memtable->family_ids(), options.wanted_families),
+            &cells))
+      return RowForm::kOther;
+    row->AddMemtable(std::move(cells));
+  }
+  for (const OpenedFile& file : files_) {
+    STELE_ASSIGN_OR_RETURN(
+        const RowForm form,
+        file.reader->ReadPlainRow(row_key_, file.cursor_options(table_, options), row->AddFile()));
+    if (form == RowForm::kOther) return form;
+    if (form == RowForm::kAbsent) row->DropFile();
+  }
+  return row->empty() ? RowForm::kAbsent : RowForm::kPlain;
 }
 
 std::unique_ptr<CellCursor> RowSources::Merge(const ChainOptions& options) const {

@@ -8,8 +8,8 @@
 // Sources:   each memtable, and each run of the stack (manifest/runs.h): references that do not
 //            overlap are one source, and only the file whose rows are being read is open. For one
 //            row: the sources that ranges, bloom filters and the memtables' search do not rule out.
-//            Most files have nothing of a row. A row that one file alone has, and that is plain
-//            (sstable/read/plain_row.h), needs no chain.
+//            Most files have nothing of a row. A row that is plain in each source
+//            (read/row_cursors.h) needs no chain.
 // Errors:    that of a file that could not be opened and whose rows are asked for; within a run it
 //            is returned when the cursor reaches that file.
 // Threads:   confined to one thread. Nothing is kept alive: table, tablet and options must outlive
@@ -26,6 +26,7 @@
 #include "cell/cell_cursor.h"
 #include "read/chain_options.h"
 #include "read/read_view.h"
+#include "read/row_cursors.h"
 #include "sstable/read/plain_row.h"
 
 namespace stele::internal {
@@ -57,9 +58,9 @@ class RowSources {
   void StartRead(const ChainOptions& options) const;
   // Opens the files, except those that the options leave out. Call once, before the others.
   absl::Status Open(const ChainOptions& options);
-  // Fills `row` if the result is kPlain. If it is kOther, call Merge. The options are those of
-  // Open, in both.
-  absl::StatusOr<RowForm> ReadPlain(const ChainOptions& options, PlainRow* row) const;
+  // Fills `row`, which is empty, if the result is kPlain. If it is kOther, call Merge. The options
+  // are those of Open, in both.
+  absl::StatusOr<RowForm> ReadPlain(const ChainOptions& options, PlainSources* row) const;
   // Returns null if there is no source.
   std::unique_ptr<CellCursor> Merge(const ChainOptions& options) const;
 

@@ -130,6 +130,27 @@ void ExpectSameAsOf(Twins* twins, uint64_t sequence) {
   }
 }
 
+// Reads each row that is plain, and returns how many there were.
+int ExpectSamePlainRows(Twins* twins, uint64_t sequence, int row_count) {
+  const FamilyMap families = twins->RandomFamilies();
+  const OwnedRows expected = twins->reference().Resolve(sequence, families);
+  int plain_count = 0;
+  for (int i = 0; i < row_count; ++i) {
+    const std::string row_key = fmt::format("row-with-prefix-{}", i);
+    const RowNode* const row = twins->memtable().FindRow(row_key);
+    std::vector<Cell> cells;
+    if (row == nullptr || !Memtable::ReadPlainRow(*row, sequence, {.families = families}, &cells))
+      continue;
+    ++plain_count;
+    std::vector<OwnedCell> owned;
+    for (const Cell& cell : cells) owned.push_back(OwnedCell::Copy(cell));
+    const auto same = std::find_if(expected.begin(), expected.end(),
+                                   [&](const OwnedRow& each) { return each.row_key == row_key; });
+    EXPECT_EQ(owned, same == expected.end() ? std::vector<OwnedCell>() : same->cells) << row_key;
+  }
+  return plain_count;
+}
+
 void ExpectSameSkips(Twins* twins, uint64_t sequence) {
   const FamilyMap families = twins->RandomFamilies();
   auto cursor = twins->memtable().NewCursor(sequence, {.families = families});
@@ -201,6 +222,7 @@ struct Shape {
 TEST(MemtableRandom, HandsOutWhatTheReferenceDoes) {
   const Shape shapes[] = {
       {40, 4, 8, 60}, {3, 3, 5, 60}, {1, 2, 40, 120}, {1, 26, 3, 120}, {1, 1, 90, 160}};
+  int plain_count = 0;
   for (uint64_t seed = 1; seed <= ReducedPart(5); ++seed) {
     for (const Shape& shape : shapes) {
       SCOPED_TRACE(
@@ -216,10 +238,12 @@ TEST(MemtableRandom, HandsOutWhatTheReferenceDoes) {
           ExpectSameSkips(&twins, sequence);
           ExpectSameLatestAndHistory(&twins, sequence);
           if (testing::Test::HasFatalFailure()) return;
+          plain_count += ExpectSamePlainRows(&twins, sequence, shape.rows);
         }
       }
     }
   }
+  EXPECT_GT(plain_count, 50) << "of 5 x 5 x 3 to 8 x 4 views of up to 40 rows";
 }
 
 }  // namespace

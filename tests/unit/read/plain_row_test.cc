@@ -1,5 +1,6 @@
-// Tests that a point read returns the same whether a cursor tree reads the row or, if one file has
-// all of it, no cursor does.
+// Tests that a point read returns the same whether a cursor tree reads the row or, if it is plain
+// in all its sources, no cursor does.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -143,6 +144,17 @@ TEST(PlainRowTest, TellsWhatAChainTells) {
     table.AddFile(std::vector<OwnedRow>(rows.begin() + 20, rows.begin() + 40), KeyRange::All(),
                   4096);
     for (size_t i = 30; i < 50; i += 4) table.AddMemtable(rows[i].row_key + " a:new @9 = v\n");
+    ExpectSame(table, rows, &random, &cell_count);
+    // Newer versions of the same cell keys, in memtables and in a third file.
+    std::string newer;
+    for (size_t i = 25; i < 55; i += 2) {
+      for (int timestamp = 1; timestamp <= 8; timestamp += 3)
+        newer += fmt::format("{} a:q{} @{} = newer\n", rows[i].row_key, i % 2, timestamp);
+    }
+    table.AddMemtable(newer);
+    table.AddMemtable(rows[25].row_key + " a:q1 @4 = newest\n");
+    table.AddFile(std::vector<OwnedRow>(rows.begin() + 10, rows.begin() + 45), KeyRange::All(),
+                  4096);
     ExpectSame(table, rows, &random, &cell_count);
   }
 }
