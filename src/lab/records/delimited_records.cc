@@ -87,8 +87,8 @@ absl::StatusOr<bool> DelimitedRecords::ReadOn() {
 
 absl::Status DelimitedRecords::TooLong() const {
   return ResourceExhausted(
-      "line {}: the record has more than {} bytes: is a closing quote missing from there on?",
-      line_number_, kTextRecordBytesMax);
+      "{}:{}: the record has more than {} bytes: is a closing quote missing from there on?",
+      lines_->file().shown_path(), line_number_, kTextRecordBytesMax);
 }
 
 absl::Status DelimitedRecords::Divide() {
