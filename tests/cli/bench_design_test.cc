@@ -138,6 +138,8 @@ TEST_F(BenchDesignTest, ErrorsOfOperationsAreCounted) {
   EXPECT_EQ(result.exit_status, 1);
   EXPECT_NE(result.out.find("5 errors "), std::string::npos) << result.out << result.err;
   EXPECT_NE(result.out.find("     5\n"), std::string::npos) << "the column errors: " << result.out;
+  const CommandResult csv = Run(Words("wrong-filter", {"--operations", "5", "--format", "csv"}));
+  EXPECT_TRUE(csv.out.ends_with(" 5\n")) << "the column error_codes: " << csv.out;
 }
 
 TEST_F(BenchDesignTest, TheTableMustExist) {

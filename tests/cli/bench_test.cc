@@ -1,9 +1,11 @@
 // Tests the verb bench: its flags, its table, and its output on a directory and in memory.
 #ifdef STELE_HAS_LAB
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "absl/strings/str_split.h"
 #include "cli/command_fixture.h"
 
 namespace stele {
@@ -186,6 +188,22 @@ TEST_F(BenchTest, FormatAndOutputComeBeforeOrAfterTheVerb) {
     std::getline(file, line);
     begins_with(line, start);
   }
+}
+
+TEST_F(BenchTest, CsvHasAllFiguresOfTheText) {
+  const std::vector<std::string> lines =
+      absl::StrSplit(Output(Small("scan", {"--format=csv", "--rate=100000/s"})), '\n');
+  ASSERT_EQ(lines.size(), 3u);  // the last one is empty
+  const std::vector<std::string> names = absl::StrSplit(lines[0], ',');
+  const std::vector<std::string> cells = absl::StrSplit(lines[1], ',');
+  ASSERT_EQ(cells.size(), names.size()) << lines[1];
+  std::map<std::string, std::string> figures;
+  for (size_t i = 0; i < names.size(); ++i) figures[names[i]] = cells[i];
+  EXPECT_EQ(figures["workload"], "scan");
+  for (const std::string name : {"disk_bytes", "bytes_read", "late", "not_begun"})
+    EXPECT_NE(figures[name], "") << name;
+  EXPECT_EQ(figures.count("error_codes"), 1u);
+  EXPECT_EQ(figures["error_codes"], "");
 }
 
 TEST_F(BenchTest, HistogramFilesAreWritten) {

@@ -53,7 +53,7 @@ struct HeatPattern {
 };
 
 struct HeatMapInput {
-  // JSON lines, which may be compressed with gzip or zstd. They are read twice.
+  // In any form that stele/lab/trace.h names. They are read twice, so they cannot be pipes.
   std::vector<std::string> trace_paths = {};
   // Optional. Its row keys are the known keys, and its tablets are compared. It is only read.
   std::optional<Database> database = {};

@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "keys/printable.h"
+#include "lab/compare_report/report_text.h"
 #include "lab/figures/figures.h"
+#include "lab/heat_output/map_json.h"
 #include "lab/workload/row_chooser.h"
 #include "stele/lab/compare.h"
 
@@ -49,6 +51,11 @@ Json ToJson(const CompareReport::QueryFigures& query, const CompareReport::Query
   } else {
     json["writes"] = of.written_input;
   }
+  if (of.differing_operations > 0) json["differing_operations"] = of.differing_operations;
+  if (of.unusable_records > 0) {
+    json["unusable_records"] = of.unusable_records;
+    json["first_unusable_record"] = of.first_unusable_record;
+  }
   return json;
 }
 
@@ -77,7 +84,7 @@ Json ToJson(const CompareReport::DesignFigures& design, const CompareReport& rep
                {"queries", Json::array()},
                {"hottest_band_share", design.hottest_band_share},
                {"gini", design.heat_map->parts().gini},
-               {"patterns", Json::array()},
+               {"patterns", Json::parse(PatternsJson(design.heat_map->patterns()), nullptr, false)},
                {"findings", Json::object()}};
   Json queries = Json::array();
   for (size_t i = 0; i < report.queries.size(); ++i)
@@ -89,11 +96,22 @@ Json ToJson(const CompareReport::DesignFigures& design, const CompareReport& rep
     AddTimed(*design.cold, report.rate, "cold_latency_us", &queries, &json["cold"]);
   }
   json["queries"] = std::move(queries);
-  for (const stele::lab::HeatPattern& pattern : design.heat_map->patterns())
-    json["patterns"].push_back({{"name", pattern.name}, {"message", pattern.message}});
   for (const auto& [id, severity] : design.findings)
     json["findings"][id] = kSeverities[static_cast<size_t>(severity)];
   return json;
+}
+
+// Returns the figures with a star in the table, and the design that has it.
+Json BetterFigures(const CompareReport& report) {
+  Json better = Json::array();
+  const FigureTable table = MakeCompareLines(report).figures;
+  for (const FigureGroup& group : table.groups()) {
+    for (const FigureLine& line : group.lines) {
+      if (!line.best.has_value()) continue;
+      better.push_back({{"figure", line.figure}, {"design", table.designs()[*line.best]}});
+    }
+  }
+  return better;
 }
 
 Json ToJson(const CompareReport::Estimate& estimate) {
@@ -127,6 +145,8 @@ std::string CompareReport::ToJson(std::string_view version) const {
                {"answers_equal", answers_equal},
                {"answers_empty", answers_empty},
                {"differences", Json::array()},
+               {"notes", notes},
+               {"better", internal::lab::BetterFigures(*this)},
                {"designs", Json::array()}};
   if (trace.empty()) {
     json["distribution"] = internal::lab::DistributionText(distribution);

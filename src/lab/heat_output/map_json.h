@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "stele/lab/heat_map.h"
 
@@ -11,5 +12,8 @@ namespace stele::internal::lab {
 
 // `digits`: numbers of rows, bytes, latency and seen-ratio have so many significant digits; 0: all.
 std::string MapJson(const stele::lab::HeatMap& map, stele::lab::HeatMetric metric, int digits);
+
+// The list of patterns in the JSON of a map.
+std::string PatternsJson(const std::vector<stele::lab::HeatPattern>& patterns);
 
 }  // namespace stele::internal::lab

@@ -220,9 +220,11 @@ void DamageFiles(const std::string& directory, const std::string& ending) {
 }
 
 TEST(CompareReportTest, AReportWithoutDesignsHasThreeForms) {
-  const CompareReport report;
+  CompareReport report;
+  report.notes = {"a remark"};
   EXPECT_NE(report.ToText().find("0 operations"), std::string::npos) << report.ToText();
   EXPECT_NE(report.ToJson("1.2.3").find("\"designs\":[]"), std::string::npos);
+  EXPECT_NE(report.ToJson("1.2.3").find("\"notes\":[\"a remark\"]"), std::string::npos);
   EXPECT_NE(report.ToHtml().find("Comparison of designs"), std::string::npos);
 }
 
@@ -260,6 +262,27 @@ TEST_F(CompareDesignsTest, TheReportHasThreeForms) {
   EXPECT_EQ(json["designs"][1]["table"], "by_number");
   EXPECT_EQ(json["designs"][0]["data"]["disk_bytes"], report.designs[0].data.disk_bytes);
   EXPECT_NE(report.ToHtml().find("compare-map-1"), std::string::npos);
+  for (size_t i = 0; i < report.designs.size(); ++i) {
+    const auto& patterns = json["designs"][i]["patterns"];
+    EXPECT_EQ(patterns.size(), report.designs[i].heat_map->patterns().size());
+    for (const auto& pattern : patterns)
+      EXPECT_TRUE(pattern.contains("severity") && pattern.contains("measured")) << pattern;
+  }
+}
+
+// The last line of the text names the same figures.
+TEST_F(CompareDesignsTest, TheJsonHasTheStarsOfTheTable) {
+  const CompareReport report = Compared();
+  const auto json = nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false);
+  ASSERT_TRUE(json["better"].is_array());
+  bool has_rows_seen = false;
+  for (const auto& each : json["better"]) {
+    const auto figure = each["figure"].get<std::string>();
+    EXPECT_NE(report.ToText().rfind(figure), std::string::npos) << figure;
+    has_rows_seen = has_rows_seen || (figure == "of-user rows seen / returned" &&
+                                      each["design"] == report.designs[0].name);
+  }
+  EXPECT_TRUE(has_rows_seen) << json["better"];
 }
 
 TEST_F(CompareDesignsTest, ALogicalTraceIsTheWorkload) {
@@ -301,6 +324,8 @@ TEST_F(CompareDesignsTest, DifferentAnswersAreCounted) {
   EXPECT_EQ(report.differences[0].query, 0u);
   EXPECT_EQ(report.differences[0].record.size(), 1u);
   EXPECT_EQ(report.differences[0].values, (std::vector<uint64_t>{4, 7}));
+  const auto json = nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false);
+  EXPECT_EQ(json["designs"][0]["queries"][0]["differing_operations"], report.answers_compared);
 }
 
 TEST_F(CompareDesignsTest, AnEstimateCountsNodes) {

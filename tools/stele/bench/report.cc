@@ -108,7 +108,8 @@ std::string JsonLine(const BenchOptions& options, const BenchResult& result,
 
 constexpr std::string_view kCsvHeader =
     "workload,operations,seconds,operations_per_second,rows_per_second,cells_per_second,"
-    "mb_per_second,p50_us,p90_us,p99_us,p999_us,max_us,mean_us,errors,cpu_seconds,disk_bytes\n";
+    "mb_per_second,p50_us,p90_us,p99_us,p999_us,max_us,mean_us,errors,cpu_seconds,disk_bytes,"
+    "bytes_read,late,not_begun,error_codes\n";
 
 // Returns a cell of CSV. The name of a query may contain anything.
 std::string CsvCell(std::string_view name) {
@@ -147,18 +148,33 @@ uint64_t ErrorCount(const BenchResult& result) {
   return count;
 }
 
-std::string FiguresLine(const BenchResult& result, std::optional<uint64_t> disk_bytes) {
+// "NOT_FOUND 2;UNAVAILABLE 1": one cell of CSV.
+std::string ErrorCodes(const BenchResult& result) {
+  std::string text;
+  for (const auto& [code, count] : result.errors)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ";", code, count);
+  return text;
+}
+
+std::string FiguresLine(const BenchOptions& options, const BenchResult& result,
+                        std::optional<uint64_t> disk_bytes) {
+  const auto cell_if = [](bool is_known, uint64_t number) {
+    return is_known ? std::to_string(number) : std::string();
+  };
+  const BenchCounts& counts = result.counts;
   const lab::LatencyHistogram& latencies = result.latencies;
   return fmt::format(
-      "{},{},{:.3f},{:.1f},{:.1f},{:.1f},{:.1f},{},{},{},{},{},{:.1f},{},{:.3f},{}\n",
-      CsvCell(result.workload->name), result.counts.operations, SecondsOf(result.time),
-      PerSecond(result.counts.operations, result.time), PerSecond(result.counts.rows, result.time),
-      PerSecond(result.counts.cells, result.time),
-      PerSecond(result.counts.value_bytes, result.time) / kMega,
+      "{},{},{:.3f},{:.1f},{:.1f},{:.1f},{:.1f},{},{},{},{},{},{:.1f},{},{:.3f},{},{},{},{},{}\n",
+      CsvCell(result.workload->name), counts.operations, SecondsOf(result.time),
+      PerSecond(counts.operations, result.time), PerSecond(counts.rows, result.time),
+      PerSecond(counts.cells, result.time), PerSecond(counts.value_bytes, result.time) / kMega,
       Micros(latencies.ValueAtPercentile(50)), Micros(latencies.ValueAtPercentile(90)),
       Micros(latencies.ValueAtPercentile(99)), Micros(latencies.ValueAtPercentile(99.9)),
       Micros(latencies.Max()), RoundedMicros(latencies.Mean()), ErrorCount(result),
-      result.cpu_seconds, disk_bytes.has_value() ? std::to_string(*disk_bytes) : "");
+      result.cpu_seconds, cell_if(disk_bytes.has_value(), disk_bytes.value_or(0)),
+      cell_if(disk_bytes.has_value(), counts.bytes_read),
+      cell_if(options.rate.has_value(), counts.late),
+      cell_if(options.rate.has_value(), counts.not_begun), ErrorCodes(result));
 }
 
 std::string TextHeader(const BenchOptions& options, const std::string& location,
@@ -230,7 +246,7 @@ std::string BenchHeader(const BenchOptions& options, Format format, const std::s
 std::string BenchLine(const BenchOptions& options, Format format, const BenchResult& result,
                       std::optional<uint64_t> disk_bytes) {
   if (format == Format::kJson) return JsonLine(options, result, disk_bytes);
-  if (format == Format::kCsv) return FiguresLine(result, disk_bytes);
+  if (format == Format::kCsv) return FiguresLine(options, result, disk_bytes);
   return TextLine(options, result, disk_bytes);
 }
 
