@@ -84,7 +84,7 @@ plant(
     ("the backoff stays short", "pause_ = std::min(2 * pause_, kPauseMax);", ""),
 )
 
-BACKUPS = ["steled_test --gtest_filter=Backup.*"]
+BACKUPS = ["steled_test --gtest_filter=Backup.*:FailedBackup.*"]
 
 plant(
     "steled", BACKUPS, "tools/steled/backups/backup_directory.cc",

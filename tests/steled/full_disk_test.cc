@@ -107,7 +107,7 @@ TEST_F(FullDisk, HealthTellsThatWritesAreRefusedAndDroppedRowsMakeRoom) {
   EXPECT_TRUE(Page("/healthz/writes").starts_with("HTTP/1.1 200 "));
   ASSERT_NO_FATAL_FAILURE(Fill());
 
-  EXPECT_EQ(Health(kDataService), HealthCheckResponse::NOT_SERVING);
+  Await([&] { return Health(kDataService) == HealthCheckResponse::NOT_SERVING; });
   EXPECT_EQ(Health(""), HealthCheckResponse::SERVING) << "reads are served";
   EXPECT_EQ(Health("google.bigtable.admin.v2.BigtableTableAdmin"), HealthCheckResponse::SERVING);
   EXPECT_TRUE(Page("/healthz/writes").starts_with("HTTP/1.1 503 "));

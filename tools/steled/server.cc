@@ -21,6 +21,8 @@
 namespace stele::server {
 namespace {
 
+constexpr std::chrono::seconds kHealthInterval(1);
+
 absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags, const ConnectionLimits& limits) {
   TransportOptions options;
   options.connections_max = limits.clients;
@@ -74,6 +76,16 @@ void LogEvent(const DatabaseEvent& event) {
     default:
       return;
   }
+}
+
+// Returns the reason why the database's clock is not trusted; "" if it is trusted.
+std::string ClockProblem(const DatabaseStats::Clock& clock) {
+  if (clock.is_trusted) return "";
+  return fmt::format(
+      "the clock is not trusted: it says {}, and cells and backups are removed by their age only "
+      "up to {}; if it is wrong, set it; if it is correct, send SIGUSR1, or wait ten minutes "
+      "without a leap",
+      clock.now.ToString(), clock.collection_time.ToString());
 }
 
 }  // namespace
@@ -165,6 +177,9 @@ void Server::StartUpkeep(std::chrono::seconds undelete_period) {
     LogClockProblem();
   };
   upkeep_ = std::make_unique<Upkeep>(std::vector<Upkeep::Task>{purge, back_up, report});
+  health_reports_ = std::make_unique<Upkeep>(
+      std::vector<Upkeep::Task>{[this](const std::stop_token&) { ReportHealth(); }},
+      kHealthInterval);
 }
 
 void Server::RefreshHeatMap() {
@@ -172,29 +187,24 @@ void Server::RefreshHeatMap() {
   heat_->Refresh([this](const std::string& table) { return tables_.Open(table); });
 }
 
-// Polled, because a log that finds no space causes no event.
 void Server::LogWriteRefusal() {
-  const absl::Status refusal = database_.WriteRefusal();
+  const absl::Status refusal = health_->WriteRefusal();
   if (std::exchange(are_writes_refused_, !refusal.ok()) == !refusal.ok()) return;
   if (refusal.ok()) return Log(LogLevel::kInfo, "writes are accepted again");
   Log(LogLevel::kError, "writes are refused",
       {{"code", absl::StatusCodeToString(refusal.code())}, {"error", TextOf(refusal)}});
 }
 
-std::string Server::ClockProblem() const {
-  const DatabaseStats::Clock clock = database_.Stats().clock;
-  if (clock.is_trusted) return "";
-  return fmt::format(
-      "the clock is not trusted: it says {}, and cells and backups are removed by their age only "
-      "up to {}; if it is wrong, set it; if it is correct, send SIGUSR1, or wait ten minutes "
-      "without a leap",
-      clock.now.ToString(), clock.collection_time.ToString());
+// Polled, because a log that finds no space causes no event.
+void Server::ReportHealth() {
+  const DatabaseStats stats = database_.Stats();
+  health_->Report(stats.write_refusal, ClockProblem(stats.clock));
 }
 
 // Logs at most one line a minute.
 void Server::LogClockProblem() {
   const auto now = std::chrono::steady_clock::now();
-  const std::string problem = ClockProblem();
+  const std::string problem = health_->Problem();
   if (problem.empty() || now < clock_log_next_) return;
   clock_log_next_ = now + std::chrono::minutes(1);
   Log(LogLevel::kWarning, problem);
@@ -265,7 +275,7 @@ void Server::StopTrace() {
 
 absl::Status Server::Listen(const Flags& flags, const ConnectionLimits& limits) {
   STELED_ASSIGN_OR_RETURN(const TransportOptions options, OptionsOf(flags, limits));
-  health_->SetWriteRefusal([this] { return database_.WriteRefusal(); });
+  ReportHealth();  // before the first probe
   if (!flags.metrics.empty()) call_metrics_ = std::make_shared<CallMetrics>(methods_.Paths());
   call_log_ = std::make_unique<CallLog>(flags.slow_call, call_metrics_.get());
   STELED_ASSIGN_OR_RETURN(transport_, Transport::Start(options, &methods_, call_log_.get()));
@@ -274,8 +284,7 @@ absl::Status Server::Listen(const Flags& flags, const ConnectionLimits& limits) 
 
 absl::Status Server::ServePages(const std::string& listen, const ConnectionLimits& limits) {
   HttpPages::Pages probes;
-  AddHealthPages(
-      health_, [this] { return ClockProblem(); }, &probes);
+  AddHealthPages(health_, &probes);
   HttpPages::Pages pages;
   pages["/metrics"] = MetricsPage(
       {call_metrics_, profile_calls_,
@@ -297,15 +306,13 @@ absl::StatusOr<bool> Server::ReloadTls(const Flags& flags) {
   return true;
 }
 
-// A Watch of the health lets a thread read the database's state.
-Server::~Server() { health_->Stop(); }
-
 absl::Status Server::Stop(std::chrono::milliseconds grace) {
   health_->Stop();
   operations_.EndWaits();  // a wait would last for the whole grace period
   transport_->Stop(grace);
   operations_.Stop();
   upkeep_.reset();
+  health_reports_.reset();
   call_log_->ReportSuppressed();
   pages_.reset();
   StopTrace();

@@ -47,7 +47,6 @@ class Server {
  public:
   // Raises the limit of open files, opens the database and listens.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Flags& flags);
-  ~Server();
 
   // The address of --listen, with the actual port.
   const std::string& address() const { return transport_->address(); }
@@ -75,9 +74,8 @@ class Server {
   absl::Status ServePages(const std::string& listen, const ConnectionLimits& limits);
   void StartUpkeep(std::chrono::seconds undelete_period);
   void RefreshHeatMap();
+  void ReportHealth();
   void LogWriteRefusal();
-  // Returns the reason why the database's clock is not trusted; empty if it is trusted.
-  std::string ClockProblem() const;
   void LogClockProblem();
   void LogStart(const Flags& flags, const ConnectionLimits& limits,
                 std::chrono::steady_clock::duration elapsed) const;
@@ -105,7 +103,9 @@ class Server {
   ReflectionService reflection_{&methods_};
   std::shared_ptr<CallMetrics> call_metrics_;  // null without --metrics
   std::unique_ptr<CallLog> call_log_;
-  std::unique_ptr<Upkeep> upkeep_;        // runs from Listen() to Stop(); uses the members above
+  // These two run from Listen() to Stop(), and use the members above.
+  std::unique_ptr<Upkeep> upkeep_;
+  std::unique_ptr<Upkeep> health_reports_;  // apart, since a disk that hangs holds its thread
   std::unique_ptr<Transport> transport_;  // last: it calls the others
   std::unique_ptr<HttpPages> pages_;      // null without --metrics; last: it reads figures of all
 };

@@ -479,56 +479,54 @@ Rows BackupFiles(const ScratchDirectory& directory) {
   return names;
 }
 
+// A backup and a copy that fail, beside a table and a backup "b" of it.
+class FailedBackup : public testing::Test {
+ protected:
+  void SetUp() override {
+    shop_.Create("p/i/t", Schema().AddFamily("f"));
+    ASSERT_FALSE(shop_.Back("b", "t").has_error());
+  }
+  // Makes a backup "c" and a copy "d", and expects that both fail and leave nothing.
+  void ExpectNothingLeft(absl::StatusCode code) {
+    EXPECT_EQ(shop_.Back("c", "t").error().code(), static_cast<int>(code));
+    EXPECT_EQ(shop_.Copy(Shop::NameOf("b"), "d").error().code(), static_cast<int>(code));
+    EXPECT_EQ(BackupFiles(directory_), Rows({".lock", "p@i@c@b"}));
+  }
+  void ExpectNamesFree() {
+    shop_.hook_clock->on_now = nullptr;
+    EXPECT_EQ(shop_.List(kCluster), Rows({"b"}));
+    EXPECT_EQ(shop_.List("projects/other/instances/o/clusters/c"), Rows());
+    EXPECT_FALSE(shop_.Back("c", "t").has_error());
+    EXPECT_FALSE(shop_.Copy(Shop::NameOf("b"), "d").has_error());
+  }
+
+  const ScratchDirectory directory_;
+  Shop shop_{directory_.path()};
+};
+
 // A stop of the server is a cancellation of all operations.
-TEST(Backup, OneThatIsCancelledLeavesNothing) {
-  constexpr int kCancelled = 1;
-  const ScratchDirectory directory;
-  Shop shop(directory.path());
-  shop.Create("p/i/t", Schema().AddFamily("f"));
-  ASSERT_FALSE(shop.Back("b", "t").has_error());
+TEST_F(FailedBackup, OneThatIsCancelledLeavesNothing) {
   // The work reads the time when the checkpoint is complete.
-  shop.hook_clock->on_now = [&shop] { shop.CancelAll(); };
-  EXPECT_EQ(shop.Back("c", "t").error().code(), kCancelled);
-  EXPECT_EQ(shop.Copy(Shop::NameOf("b"), "d").error().code(), kCancelled);
-  shop.hook_clock->on_now = nullptr;
-  EXPECT_EQ(shop.List(kCluster), Rows({"b"}));
-  EXPECT_EQ(shop.List("projects/other/instances/o/clusters/c"), Rows());
-  EXPECT_EQ(BackupFiles(directory), Rows({".lock", "p@i@c@b"}));
+  shop_.hook_clock->on_now = [this] { shop_.CancelAll(); };
+  ExpectNothingLeft(absl::StatusCode::kCancelled);
+  ExpectNamesFree();
 }
 
-TEST(Backup, OneWhoseWorkThrowsLeavesNothing) {
-  constexpr int kResourceExhausted = 8;
-  const ScratchDirectory directory;
-  Shop shop(directory.path());
-  shop.Create("p/i/t", Schema().AddFamily("f"));
-  ASSERT_FALSE(shop.Back("b", "t").has_error());
+TEST_F(FailedBackup, OneWhoseWorkThrowsLeavesNothing) {
   // The work reads the time when the checkpoint is complete. Requests read it on this thread.
-  shop.hook_clock->on_now = [caller = std::this_thread::get_id()] {
+  shop_.hook_clock->on_now = [caller = std::this_thread::get_id()] {
     if (std::this_thread::get_id() != caller) throw std::bad_alloc();
   };
-  EXPECT_EQ(shop.Back("c", "t").error().code(), kResourceExhausted);
-  EXPECT_EQ(shop.Copy(Shop::NameOf("b"), "d").error().code(), kResourceExhausted);
-  EXPECT_EQ(BackupFiles(directory), Rows({".lock", "p@i@c@b"}));
-  // The names are free.
-  shop.hook_clock->on_now = nullptr;
-  EXPECT_FALSE(shop.Back("c", "t").has_error());
-  EXPECT_FALSE(shop.Copy(Shop::NameOf("b"), "d").has_error());
+  ExpectNothingLeft(absl::StatusCode::kResourceExhausted);
+  ExpectNamesFree();
 }
 
-TEST(Backup, OneThatGetsNoThreadLeavesItsNameFree) {
-  constexpr int kResourceExhausted = 8;
-  const ScratchDirectory directory;
-  Shop shop(directory.path());
-  shop.Create("p/i/t", Schema().AddFamily("f"));
-  ASSERT_FALSE(shop.Back("b", "t").has_error());
+TEST_F(FailedBackup, OneThatGetsNoThreadLeavesNothing) {
   {
     const NoThreads none;
-    EXPECT_EQ(shop.Back("c", "t").error().code(), kResourceExhausted);
-    EXPECT_EQ(shop.Copy(Shop::NameOf("b"), "d").error().code(), kResourceExhausted);
+    ExpectNothingLeft(absl::StatusCode::kResourceExhausted);
   }
-  EXPECT_EQ(shop.List(kCluster), Rows({"b"}));
-  EXPECT_FALSE(shop.Back("c", "t").has_error());
-  EXPECT_FALSE(shop.Copy(Shop::NameOf("b"), "d").has_error());
+  ExpectNamesFree();
 }
 
 TEST(Backup, OtherNamesThatBeginWithADotAreLeftAlone) {

@@ -1,18 +1,14 @@
 // Tests the reported health: serving, no longer serving, and ending.
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <chrono>
 #include <list>
 #include <memory>
-#include <new>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "steled/fake_call.h"
 #include "steled/monitoring/health_pages.h"
 #include "steled/monitoring/health_service.h"
-#include "steled/no_threads.h"
 
 namespace stele::server {
 namespace {
@@ -67,88 +63,95 @@ TEST(Health, CheckSaysWhetherItServes) {
 // While writes are refused a restart does not help, and reads are served.
 TEST(Health, RefusedWritesConcernTheDataServiceAlone) {
   HealthService health;
-  std::atomic<bool> is_full = true;
-  health.SetWriteRefusal([&is_full] {
-    return is_full ? absl::ResourceExhaustedError("the disk is full") : absl::OkStatus();
-  });
+  health.Report(absl::ResourceExhaustedError("the disk is full"), "");
   EXPECT_EQ(Check(&health, "google.bigtable.v2.Bigtable"), HealthCheckResponse::NOT_SERVING);
   for (const char* const service :
        {"", "google.bigtable.admin.v2.BigtableTableAdmin", "google.longrunning.Operations"})
     EXPECT_EQ(Check(&health, service), HealthCheckResponse::SERVING) << service;
   EXPECT_TRUE(health.IsServing());
-  is_full = false;
+  health.Report(absl::OkStatus(), "");
   EXPECT_EQ(Check(&health, "google.bigtable.v2.Bigtable"), HealthCheckResponse::SERVING);
 }
 
 TEST(Health, AWatchOfTheDataServiceIsToldOfRefusedWrites) {
-  std::atomic<bool> is_full = false;  // read by a thread of the service
   HealthService health;
-  health.SetWriteRefusal([&is_full] {
-    return is_full ? absl::ResourceExhaustedError("the disk is full") : absl::OkStatus();
-  });
   Watcher watcher(&health, "google.bigtable.v2.Bigtable");
   EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVING);
-  is_full = true;
+  health.Report(absl::ResourceExhaustedError("the disk is full"), "");
   watcher.Resume();
   EXPECT_EQ(watcher.Told(1), HealthCheckResponse::NOT_SERVING);
   Watcher late(&health, "google.bigtable.v2.Bigtable");
   EXPECT_EQ(late.Told(0), HealthCheckResponse::NOT_SERVING);
-  is_full = false;
+  health.Report(absl::OkStatus(), "");
   watcher.Resume();
   EXPECT_EQ(watcher.Told(2), HealthCheckResponse::SERVING);
   late.Resume();
   EXPECT_EQ(late.Told(1), HealthCheckResponse::SERVING);
+  health.Report(absl::OkStatus(), "");
+  EXPECT_FALSE(watcher.call().is_woken());
 }
 
-TEST(Health, ALookThatFindsNoMemoryIsRepeated) {
-  enum class Disk { kHasRoom, kCannotBeSeen, kIsFull };
-  std::atomic<Disk> disk = Disk::kHasRoom;  // read by a thread of the service
-  std::atomic<int> failures = 0;
-  HealthService health;
-  health.SetWriteRefusal([&] {
-    if (disk == Disk::kCannotBeSeen) {
-      ++failures;
-      failures.notify_all();
-      throw std::bad_alloc();
-    }
-    return disk == Disk::kIsFull ? absl::ResourceExhaustedError("the disk is full")
-                                 : absl::OkStatus();
-  });
-  Watcher watcher(&health, "google.bigtable.v2.Bigtable");
-  EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVING);
-  disk = Disk::kCannotBeSeen;
-  failures.wait(0);
-  disk = Disk::kIsFull;
-  watcher.Resume();
-  EXPECT_EQ(watcher.Told(1), HealthCheckResponse::NOT_SERVING);
-}
+// The pages of a service, as text.
+class HealthPagesOf {
+ public:
+  explicit HealthPagesOf(const std::shared_ptr<HealthService>& health) {
+    AddHealthPages(health, &pages_);
+  }
+  std::string Text(const std::string& path) {
+    const HttpPages::Page made = pages_.at(path)();
+    return std::to_string(made.status) + " " + made.body;
+  }
+
+ private:
+  HttpPages::Pages pages_;
+};
 
 TEST(Health, PagesSayWhatIsServed) {
   const auto health = std::make_shared<HealthService>();
-  bool is_full = false;
-  health->SetWriteRefusal([&is_full] {
-    return is_full ? absl::ResourceExhaustedError("the disk is full") : absl::OkStatus();
-  });
-  HttpPages::Pages pages;
-  std::string problem;
-  AddHealthPages(
-      health, [&problem] { return problem; }, &pages);
-  const auto page = [&pages](const std::string& path) {
-    const HttpPages::Page made = pages.at(path)();
-    return std::to_string(made.status) + " " + made.body;
-  };
-  EXPECT_EQ(page("/healthz"), "200 serving\n");
-  EXPECT_EQ(page("/healthz/writes"), "200 serving\n");
-  problem = "the clock is wrong";
-  EXPECT_EQ(page("/healthz"), "200 serving\nthe clock is wrong\n");
-  EXPECT_EQ(page("/healthz/writes"), "200 serving\n");
-  problem = "";
-  is_full = true;
-  EXPECT_EQ(page("/healthz"), "200 serving reads\nnot serving writes: the disk is full\n");
-  EXPECT_EQ(page("/healthz/writes"), "503 not serving writes: the disk is full\n");
+  HealthPagesOf pages(health);
+  EXPECT_EQ(pages.Text("/healthz"), "200 serving\n");
+  EXPECT_EQ(pages.Text("/healthz/writes"), "200 serving\n");
+  health->Report(absl::OkStatus(), "the clock is wrong");
+  EXPECT_EQ(pages.Text("/healthz"), "200 serving\nthe clock is wrong\n");
+  EXPECT_EQ(pages.Text("/healthz/writes"), "200 serving\n");
+  health->Report(absl::ResourceExhaustedError("the disk is full"), "");
+  EXPECT_EQ(pages.Text("/healthz"), "200 serving reads\nnot serving writes: the disk is full\n");
+  EXPECT_EQ(pages.Text("/healthz/writes"), "503 not serving writes: the disk is full\n");
   health->SetServing(false);
-  EXPECT_EQ(page("/healthz"), "503 not serving\n");
-  EXPECT_EQ(page("/healthz/writes"), "503 not serving\n");
+  EXPECT_EQ(pages.Text("/healthz"), "503 not serving\n");
+  EXPECT_EQ(pages.Text("/healthz/writes"), "503 not serving\n");
+}
+
+// As when a system call of the thread that reports does not return.
+TEST(Health, AReportThatIsTooOldCountsAsRefusedWrites) {
+  HealthService::TimePoint now;
+  const auto health =
+      std::make_shared<HealthService>(HealthService::kWatchesMax, [&now] { return now; });
+  HealthPagesOf pages(health);
+  now += std::chrono::seconds(100);
+  EXPECT_EQ(pages.Text("/healthz/writes"), "200 serving\n") << "nothing was reported yet";
+  health->Report(absl::OkStatus(), "");
+  Watcher watcher(health.get(), "google.bigtable.v2.Bigtable");
+  EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVING);
+  now += HealthService::kReportAgeMax;
+  EXPECT_EQ(pages.Text("/healthz/writes"), "200 serving\n");
+  now += std::chrono::seconds(1);
+  const std::string text =
+      "not serving writes: the disk does not answer: the last look at the database ended 11 s ago";
+  EXPECT_EQ(pages.Text("/healthz"), "200 serving reads\n" + text + "\n");
+  EXPECT_EQ(pages.Text("/healthz/writes"), "503 " + text + "\n");
+  EXPECT_EQ(Check(health.get(), "google.bigtable.v2.Bigtable"), HealthCheckResponse::NOT_SERVING);
+  EXPECT_EQ(Check(health.get(), ""), HealthCheckResponse::SERVING);
+  Watcher late(health.get(), "google.bigtable.v2.Bigtable");
+  EXPECT_EQ(late.Told(0), HealthCheckResponse::NOT_SERVING);
+  health->Report(absl::OkStatus(), "");
+  late.Resume();
+  EXPECT_EQ(late.Told(1), HealthCheckResponse::SERVING);
+
+  health->Report(absl::ResourceExhaustedError("the disk is full"), "");
+  now += HealthService::kReportAgeMax + std::chrono::seconds(1);
+  EXPECT_EQ(pages.Text("/healthz/writes"),
+            "503 " + text + " and found: the disk is full\n");
 }
 
 TEST(Health, AWatchIsToldOfEachChangeAndOfTheEnd) {
@@ -211,42 +214,6 @@ TEST(Health, AWatchAboveTheLimitIsRefusedUntilAnotherEnds) {
   EXPECT_EQ(next.Told(0), HealthCheckResponse::SERVING);
   const Watcher refused(&health);
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
-}
-
-TEST(Health, WithoutAThreadAWatchOfTheDataServiceIsRefusedAndTakesNoPlace) {
-  HealthService health(/*watches_max=*/1);
-  {
-    const NoThreads none;
-    for (int i = 0; i < 2; ++i) {
-      Watcher watcher(&health, "google.bigtable.v2.Bigtable");
-      EXPECT_EQ(watcher.code(), absl::StatusCode::kResourceExhausted);
-      EXPECT_EQ(watcher.call().refusal(), std::nullopt);  // not by the limit
-    }
-  }
-  Watcher watcher(&health, "google.bigtable.v2.Bigtable");
-  EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVING);
-}
-
-// Two looks at once could store the older answer last.
-TEST(Health, LooksForWatchesHappenOneAfterTheOther) {
-  HealthService health;
-  std::atomic<int> looks = 0;
-  std::atomic<bool> is_concurrent = false;
-  health.SetWriteRefusal([&] {
-    if (++looks > 1) is_concurrent = true;
-    for (int i = 0; i < 20; ++i) std::this_thread::yield();
-    --looks;
-    return absl::OkStatus();
-  });
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&health] {
-      for (int j = 0; j < 200; ++j) const Watcher watcher(&health, "google.bigtable.v2.Bigtable");
-    });
-  }
-  threads.clear();  // joined
-  health.Stop();
-  EXPECT_FALSE(is_concurrent);
 }
 
 TEST(Health, AWatchThatHasEndedIsNotWoken) {

@@ -68,14 +68,20 @@ class ProfileServer {
     return client_.data().CheckAndMutateRow(&context, request, &response);
   }
 
-  template <typename Response, typename Method, typename Request>
-  grpc::StatusCode CallInstances(Method method, Request request, const std::string& text) {
+  template <typename Stub, typename Method, typename Request, typename Response>
+  grpc::StatusCode Call(Stub* stub, Method method, Request request, const std::string& text,
+                        Response* response) {
     Parse(text, &request);
-    Response response;
     grpc::ClientContext context;
-    return (instances_.get()->*method)(&context, request, &response).error_code();
+    return (stub->*method)(&context, request, response).error_code();
+  }
+  template <typename Response, typename Method, typename Request>
+  grpc::StatusCode CallInstances(Method method, const Request& request, const std::string& text) {
+    Response response;
+    return Call(instances_.get(), method, request, text, &response);
   }
 
+  google::bigtable::admin::v2::BigtableInstanceAdmin::Stub& instances() { return *instances_; }
   Client& client() { return client_; }
 
  private:
@@ -123,6 +129,46 @@ TEST(AppProfileTransactions, TheDefaultProfileDependsOnTheClustersOfTheNewInstan
   EXPECT_EQ(server.Increment("two", "").error_code(), grpc::StatusCode::FAILED_PRECONDITION);
 }
 
+// Makes the calls about policies with both services: those of tables and backups belong to the
+// service of tables, those of instances to the other one. Returns the codes that differ from
+// `expected`, with the call.
+std::string OtherCodesOfPolicyCalls(ProfileServer* server, const std::string& resource,
+                                    grpc::StatusCode expected) {
+  namespace iam = google::iam::v1;
+  std::string others;
+  const std::string text = "resource: '" + resource + "'";
+  const auto note = [&](const std::string& call, grpc::StatusCode code) {
+    if (code != expected) others += call + ": " + std::to_string(code) + "; ";
+  };
+  const auto call = [&]<typename Stub>(const std::string& service, Stub* stub) {
+    iam::Policy policy;
+    note(service + " GetIamPolicy",
+         server->Call(stub, &Stub::GetIamPolicy, iam::GetIamPolicyRequest(), text, &policy));
+    note(service + " SetIamPolicy",
+         server->Call(stub, &Stub::SetIamPolicy, iam::SetIamPolicyRequest(), text, &policy));
+    iam::TestIamPermissionsResponse permissions;
+    note(service + " TestIamPermissions",
+         server->Call(stub, &Stub::TestIamPermissions, iam::TestIamPermissionsRequest(), text,
+                      &permissions));
+  };
+  call("tables", &server->client().admin());
+  call("instances", &server->instances());
+  return others;
+}
+
+TEST(StrictInstances, PoliciesOfAnUnknownInstanceAreNotFound) {
+  ProfileServer server({"--strict-instances"});
+  const std::string name = "projects/p/instances/i";
+  for (const char* const below : {"", "/tables/t", "/clusters/local/backups/b"}) {
+    EXPECT_EQ(OtherCodesOfPolicyCalls(&server, name + below, grpc::StatusCode::NOT_FOUND), "")
+        << below;
+  }
+  EXPECT_EQ(OtherCodesOfPolicyCalls(&server, "nothing", grpc::StatusCode::INVALID_ARGUMENT), "");
+  ASSERT_TRUE(server.CreateInstance("i", "clusters { key: 'a' value {} }").ok());
+  for (const char* const below : {"", "/tables/t", "/clusters/local/backups/b"})
+    EXPECT_EQ(OtherCodesOfPolicyCalls(&server, name + below, grpc::StatusCode::OK), "") << below;
+}
+
 TEST(StrictInstances, AnUnknownInstanceIsNotFound) {
   namespace admin = google::bigtable::admin::v2;
   using Instances = admin::BigtableInstanceAdmin::Stub;
@@ -140,10 +186,6 @@ TEST(StrictInstances, AnUnknownInstanceIsNotFound) {
   EXPECT_EQ(server.CallInstances<admin::ListAppProfilesResponse>(
                 &Instances::ListAppProfiles, admin::ListAppProfilesRequest(), "parent: " + name),
             kNotFound);
-  EXPECT_EQ(
-      server.CallInstances<google::iam::v1::Policy>(
-          &Instances::GetIamPolicy, google::iam::v1::GetIamPolicyRequest(), "resource: " + name),
-      kNotFound);
   grpc::ClientContext pinging;
   google::bigtable::v2::PingAndWarmRequest ping;
   ping.set_name("projects/p/instances/i");

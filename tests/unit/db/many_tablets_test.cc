@@ -166,6 +166,24 @@ class MemtablesByAgeTest : public ManyTabletsTest {
     MutexLock lock(state.mutex());
     EXPECT_EQ(state.FrozenByAgeLocked(), frozen);
   }
+  void Fill(Table* table, size_t bytes) {
+    ASSERT_EQ(table->Apply(RowMutation(RowOf(1)).SetCell("f", "q", std::string(bytes, 'v'))),
+              absl::OkStatus());
+  }
+  // Expects that the state subtracts exactly the frozen memtables from all of them: with the bytes
+  // of the active ones as the limit nothing is frozen, and with a byte less one of these is.
+  void ExpectFrozenBytesKnown(const char* when) {
+    SCOPED_TRACE(when);
+    EngineState& state = engine().storage().state;
+    const std::shared_ptr<const ReadView> before = state.view();
+    uint64_t active_bytes = 0;
+    for (const auto& [table_id, table] : before->tables)
+      active_bytes += table->memtables.front()->bytes();
+    state.FreezeLargest(active_bytes);
+    EXPECT_EQ(state.view(), before) << "a limit that is kept was exceeded";
+    state.FreezeLargest(active_bytes - 1);
+    EXPECT_NE(state.view(), before) << "a limit that is exceeded was kept";
+  }
   // Freezes some memtables, and expects that they are the largest.
   void FreezeSome(uint64_t active_bytes_max) {
     EngineState& state = engine().storage().state;
@@ -188,6 +206,73 @@ class MemtablesByAgeTest : public ManyTabletsTest {
     }
   }
 };
+
+// Both memtables have the sequence of the batch, and the log must keep it until both are in files.
+TEST_F(MemtablesByAgeTest, ABatchOverTwoTablesStaysInTheLogUntilBothAreFlushed) {
+  EngineState& state = engine().storage().state;
+  const uint64_t before = state.published_sequence();
+  WriteBatch batch;
+  batch.Add(table_, RowMutation(RowOf(1)).SetCell("f", "q", "v"));
+  batch.Add(other_, RowMutation(RowOf(1)).SetCell("f", "q", "v"));
+  ASSERT_EQ(database_.Apply(batch), absl::OkStatus());
+  const uint64_t after = state.published_sequence();
+  for (const char* const name : {"t", "u"}) {
+    ExpectOldestFound();
+    state.Freeze(IdOf(name));
+  }
+  ExpectOldestFound();
+  for (const char* const name : {"t", "u"}) {
+    EXPECT_EQ(state.FlushedThrough(state.OldestFrozen(IdOf(name))->memtable.get()), before);
+  }
+  ASSERT_EQ(engine().storage().jobs->FlushOldestMemtable(IdOf("t"), nullptr), absl::OkStatus());
+  EXPECT_EQ(state.FlushedThrough(nullptr), before);
+  EXPECT_EQ(state.FlushedThrough(state.OldestFrozen(IdOf("u"))->memtable.get()), after);
+  ASSERT_EQ(engine().storage().jobs->FlushOldestMemtable(IdOf("u"), nullptr), absl::OkStatus());
+  EXPECT_EQ(state.FlushedThrough(nullptr), after);
+}
+
+// A batch may insert nothing, for example if its family was dropped meanwhile. Then the memtable's
+// first commit is a later one, and another memtable may have an older one.
+TEST_F(MemtablesByAgeTest, AMemtableIsAsOldAsItsFirstCommit) {
+  EngineState& state = engine().storage().state;
+  const uint64_t before = state.published_sequence();
+  state.TargetOf(IdOf("t"), before + 1, 1);
+  Table third = database_.CreateTable("v", Schema().AddFamily("f")).value();
+  ASSERT_EQ(Set(third, RowOf(1)), absl::OkStatus());
+  ASSERT_EQ(third.Flush(), absl::OkStatus());
+  ASSERT_EQ(Set(other_, RowOf(1)), absl::OkStatus());
+  const uint64_t first = state.published_sequence();
+  ASSERT_GT(first, before + 1);
+  ASSERT_EQ(Set(table_, RowOf(1)), absl::OkStatus());
+  EXPECT_EQ(state.FlushedThrough(nullptr), first - 1);
+  EXPECT_EQ(state.TableWithOldestActive(), IdOf("u"));
+  ExpectOldestFound();
+  state.Freeze(IdOf("t"));
+  ExpectOldestFound();
+  ASSERT_EQ(engine().storage().jobs->FlushOldestMemtable(IdOf("t"), nullptr), absl::OkStatus());
+  ExpectOldestFound();
+}
+
+TEST_F(MemtablesByAgeTest, TheBytesOfFrozenOnesAreTheirSum) {
+  EngineState& state = engine().storage().state;
+  ASSERT_NO_FATAL_FAILURE(Fill(&table_, 10'000));
+  ASSERT_NO_FATAL_FAILURE(Fill(&other_, 20'000));
+  ExpectFrozenBytesKnown("a freeze of u");
+  ASSERT_NO_FATAL_FAILURE(Fill(&other_, 30'000));
+  ExpectFrozenBytesKnown("a second one");
+  ASSERT_NO_FATAL_FAILURE(Fill(&table_, 40'000));
+  ExpectFrozenBytesKnown("a freeze of t");
+  ASSERT_EQ(engine().storage().jobs->FlushOldestMemtable(IdOf("u"), nullptr), absl::OkStatus());
+  ASSERT_NO_FATAL_FAILURE(Fill(&other_, 1'000));
+  ExpectFrozenBytesKnown("a flush");
+  ASSERT_TRUE(state.OldestFrozen(IdOf("u")).has_value());
+  ASSERT_EQ(database_.DeleteTable("u"), absl::OkStatus());
+  ASSERT_NO_FATAL_FAILURE(Fill(&table_, 1'000));
+  ExpectFrozenBytesKnown("a drop");
+  ASSERT_EQ(table_.Flush(), absl::OkStatus());
+  ASSERT_NO_FATAL_FAILURE(Fill(&table_, 1'000));
+  ExpectFrozenBytesKnown("a flush of all");
+}
 
 TEST_F(MemtablesByAgeTest, TheOldestAndTheLargestAreFound) {
   EngineState& state = engine().storage().state;

@@ -1,10 +1,15 @@
 // Tests ReadOptions.reserve_large_value and WriteOptions.reserve_large_value: a caller is asked
 // before a large value is read from a file.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "db/engine.h"
+#include "db/local_database.h"
+#include "db/local_table.h"
+#include "model/access.h"
 #include "stele/stele.h"
 
 namespace stele {
@@ -19,6 +24,16 @@ class ReserveLargeValueTest : public testing::Test {
                     .ok());
   }
   void Flush() { ASSERT_TRUE(table_.Flush().ok()); }
+  // Returns the number of sections of the table's only file.
+  size_t SectionCount() const {
+    using internal::Access;
+    const auto& local = static_cast<internal::LocalDatabase&>(*Access::Backend(database_));
+    const uint32_t id = static_cast<internal::LocalTable&>(*Access::Backend(table_)).table_id();
+    const auto view = local.engine()->storage().state.view();
+    const auto& stack = view->Find(id)->tablets[0].stack;
+    EXPECT_EQ(stack.size(), 1u);
+    return stack.front().file->reader()->table().sections.size();
+  }
 
   // Reads the table, and allows values up to the limit.
   absl::Status Read(uint64_t bytes_max, const Filter& filter = Filter::PassAll(),
@@ -84,6 +99,28 @@ TEST_F(ReserveLargeValueTest, GarbageIsNotAskedFor) {
   table_ = table;
   EXPECT_TRUE(Read(1'000'000).ok());
   EXPECT_EQ(asked_, std::vector<uint64_t>({100'003}));
+}
+
+// Sections are joined cell by cell. The row's first cells fill a batch, and the read needs no more.
+TEST_F(ReserveLargeValueTest, AScanDoesNotReadOneInALaterSectionThanItsCells) {
+  const Timestamp time = Timestamp::FromMicros(1000);
+  table_ = database_.CreateTable("t2", Schema().AddFamily("narrow").AddFamily("wide")).value();
+  for (int i = 0; i < 2'000; ++i) {
+    RowMutation row(fmt::format("a{:04}", i));
+    row.SetCell("narrow", "n", time, "x").SetCell("wide", "w", time, std::string(500, 'w'));
+    ASSERT_TRUE(table_.Apply(row).ok());
+  }
+  RowMutation row("b");
+  for (int i = 0; i < 300; ++i) row.SetCell("narrow", fmt::format("n{:03}", i), time, "x");
+  row.SetCell("wide", "w", time, std::string(100'000, 'v'));
+  ASSERT_TRUE(table_.Apply(row).ok());
+  Flush();
+  ASSERT_EQ(SectionCount(), 2u);
+  EXPECT_TRUE(Read(0, Filter::CellsRowLimit(1)).ok());
+  EXPECT_EQ(asked_, std::vector<uint64_t>());
+  EXPECT_EQ(rows_, 2'001);
+  EXPECT_TRUE(Read(100'000).ok());
+  EXPECT_EQ(asked_, std::vector<uint64_t>({100'000}));
 }
 
 TEST_F(ReserveLargeValueTest, ReadsOfOneRowAskToo) {

@@ -8,17 +8,14 @@
 // Threads:   thread-safe.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <string>
 
 #include "steled/monitoring/health_service.h"
 #include "steled/monitoring/http_pages.h"
 
 namespace stele::server {
 
-// Adds both to `probes`. `problem` returns a line for /healthz, without a newline, or "".
-void AddHealthPages(const std::shared_ptr<HealthService>& health,
-                    std::function<std::string()> problem, HttpPages::Pages* probes);
+// Adds both to `probes`.
+void AddHealthPages(const std::shared_ptr<HealthService>& health, HttpPages::Pages* probes);
 
 }  // namespace stele::server

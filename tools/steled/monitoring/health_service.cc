@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "steled/base/errors.h"
 #include "steled/rpc/message_writer.h"
 #include "steled/rpc/method_table.h"
-#include "steled/rpc/no_exceptions.h"
 #include "steled/transport/calls/overload.h"
 
 namespace stele::server {
@@ -26,8 +23,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kServices = {
     "", kDataService, "google.bigtable.admin.v2.BigtableTableAdmin",
     "google.bigtable.admin.v2.BigtableInstanceAdmin", "google.longrunning.Operations"};
-// The interval of polling: no event reports that writes are refused or accepted again.
-constexpr std::chrono::seconds kRefusalLook(1);
 
 // Returns the name, which lives as long as the program; nullopt for a service that is not served.
 std::optional<std::string_view> ServedName(std::string_view service) {
@@ -66,7 +61,7 @@ class HealthService::Watcher final : public PausedCall,
     bool ends = false;
     {
       const std::lock_guard lock(health_.mutex_);
-      response.set_status(health_.StatusOf(service_, health_.are_writes_refused_));
+      response.set_status(health_.StatusOf(service_));
       ends = health_.stopped_;
     }
     if (response.status() != told_) {
@@ -89,24 +84,46 @@ class HealthService::Watcher final : public PausedCall,
   std::optional<ServingStatus> told_;
 };
 
-void HealthService::SetWriteRefusal(WriteRefusal write_refusal) {
+void HealthService::Report(absl::Status write_refusal, std::string problem) {
   const std::lock_guard lock(mutex_);
+  // A Watch compares the status with what it told its client.
+  const bool may_change =
+      write_refusal.ok() != write_refusal_.ok() || ReportAge() > kReportAgeMax;
   write_refusal_ = std::move(write_refusal);
+  problem_ = std::move(problem);
+  reported_at_ = now_();
+  if (may_change) WakeAll();
 }
 
-absl::Status HealthService::CurrentWriteRefusal() {
-  WriteRefusal write_refusal;
-  {
-    const std::lock_guard lock(mutex_);
-    write_refusal = write_refusal_;
-  }
-  return write_refusal == nullptr ? absl::OkStatus() : write_refusal();
+absl::Status HealthService::WriteRefusal() {
+  const std::lock_guard lock(mutex_);
+  return CurrentWriteRefusal();
 }
 
-HealthService::ServingStatus HealthService::StatusOf(std::optional<std::string_view> service,
-                                                     bool are_writes_refused) const {
+std::string HealthService::Problem() {
+  const std::lock_guard lock(mutex_);
+  return problem_;
+}
+
+std::chrono::seconds HealthService::ReportAge() const {
+  if (!reported_at_.has_value()) return std::chrono::seconds(0);
+  return std::chrono::duration_cast<std::chrono::seconds>(now_() - *reported_at_);
+}
+
+absl::Status HealthService::CurrentWriteRefusal() const {
+  const std::chrono::seconds age = ReportAge();
+  if (age <= kReportAgeMax) return write_refusal_;
+  return MakeStatus(
+      absl::StatusCode::kUnavailable,
+      fmt::format("the disk does not answer: the last look at the database ended {} s ago{}",
+                  age.count(),
+                  write_refusal_.ok() ? "" : fmt::format(" and found: {}", TextOf(write_refusal_))));
+}
+
+HealthService::ServingStatus HealthService::StatusOf(
+    std::optional<std::string_view> service) const {
   if (!service.has_value()) return HealthCheckResponse::SERVICE_UNKNOWN;
-  const bool is_refused = service == kDataService && are_writes_refused;
+  const bool is_refused = service == kDataService && !CurrentWriteRefusal().ok();
   return serving_ && !stopped_ && !is_refused ? HealthCheckResponse::SERVING
                                               : HealthCheckResponse::NOT_SERVING;
 }
@@ -127,10 +144,8 @@ void HealthService::SetServing(bool serving) {
 }
 
 void HealthService::Stop() {
-  std::jthread polling;  // joined without the lock
   const std::lock_guard lock(mutex_);
   stopped_ = true;
-  polling.swap(polling_);
   WakeAll();
 }
 
@@ -138,9 +153,8 @@ absl::Status HealthService::Check(const HealthCheckRequest& request,
                                   HealthCheckResponse* response) {
   const std::optional<std::string_view> service = ServedName(request.service());
   if (!service.has_value()) return NotFound("This server has no such service");
-  const bool are_writes_refused = service == kDataService && !CurrentWriteRefusal().ok();
   const std::lock_guard lock(mutex_);
-  response->set_status(StatusOf(service, are_writes_refused));
+  response->set_status(StatusOf(service));
   return absl::OkStatus();
 }
 
@@ -153,41 +167,7 @@ absl::Status HealthService::Watch(const HealthCheckRequest& request, Call* call)
                                   "or poll with Check",
                                   watches_max_));
   }
-  if (request.service() == kDataService) STELED_RETURN_IF_ERROR(StartPolling());
   return watcher->Resume(call);
-}
-
-absl::Status HealthService::StartPolling() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (stopped_) return absl::OkStatus();
-    try {
-      if (!polling_.joinable())
-        polling_ = std::jthread([this](const std::stop_token& stop) { Poll(stop); });
-    } catch (const std::system_error& error) {
-      return Overloaded(
-          absl::StatusCode::kResourceExhausted,
-          fmt::format("No thread to look for refused writes ({}); try again later", error.what()));
-    }
-  }
-  UpdateWriteRefusal();
-  return absl::OkStatus();
-}
-
-void HealthService::Poll(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
-    RunRound("the look for refused writes", [this] { UpdateWriteRefusal(); });
-    std::unique_lock lock(mutex_);
-    never_.wait_for(lock, stop, kRefusalLook, [] { return false; });
-  }
-}
-
-// Looks happen one after the other, so that no older answer replaces a newer one.
-void HealthService::UpdateWriteRefusal() {
-  const std::lock_guard look_lock(look_mutex_);
-  const bool are_refused = !CurrentWriteRefusal().ok();
-  const std::lock_guard lock(mutex_);
-  if (std::exchange(are_writes_refused_, are_refused) != are_refused) WakeAll();
 }
 
 }  // namespace stele::server

@@ -5,27 +5,29 @@
 // are refused, as on a full disk, only kDataService is NOT_SERVING: reads and the calls that free
 // space still work, and a restart would not help.
 //
-// A Watch holds no thread while nothing changes: it pauses until SetServing, Stop, or a change of
-// the write refusal.
+// The service never calls the database, since a system call on a disk that hangs would hold the
+// thread of a probe. Another thread looks at the database and reports what it found. A report that
+// is too old counts as refused writes.
+//
+// A Watch holds no thread while nothing changes: it pauses until SetServing, Stop, or a report that
+// changes something. It gets no message while reports are missing.
 //
 // Errors:    NotFound for a service that the server does not have. RESOURCE_EXHAUSTED for a Watch
-//            above the limit, or if the system refuses the thread. A WriteRefusal that throws is
-//            called again with the next poll.
-// Threads:   thread-safe. From the first Watch of kDataService to Stop a thread polls WriteRefusal.
-//            Watches must have ended before the object is destroyed.
+//            above the limit.
+// Threads:   thread-safe; no call waits for a disk. Watches must have ended before the object is
+//            destroyed.
 // Source:    gRPC's health checking protocol.
 #pragma once
 
-#include <condition_variable>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
-#include <stop_token>
 #include <string>
 #include <string_view>
-#include <thread>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "remote/wire/health.pb.h"
@@ -37,18 +39,25 @@ inline constexpr std::string_view kDataService = "google.bigtable.v2.Bigtable";
 
 class HealthService {
  public:
-  // Returns the reason why writes are refused; OK while they are accepted.
-  using WriteRefusal = std::function<absl::Status()>;
+  using TimePoint = std::chrono::steady_clock::time_point;
   // The limit for Watches at one time. A Watch keeps a little memory for as long as it likes.
   static constexpr size_t kWatchesMax = 4096;
+  // Call Report several times within this time. An older report is too old.
+  static constexpr std::chrono::seconds kReportAgeMax{10};
 
-  explicit HealthService(size_t watches_max = kWatchesMax) : watches_max_(watches_max) {}
+  // `now` returns the time, which tests set.
+  explicit HealthService(size_t watches_max = kWatchesMax,
+                         std::function<TimePoint()> now = &std::chrono::steady_clock::now)
+      : watches_max_(watches_max), now_(std::move(now)) {}
 
-  // Called for each Check of kDataService, without a lock, so it must be thread-safe. Called once a
-  // second for all Watches of it, and for each new one, with a lock that only Watches take.
-  // Until it is set, writes count as accepted. It is not called for a Watch after Stop.
-  void SetWriteRefusal(WriteRefusal write_refusal);
-  absl::Status CurrentWriteRefusal();
+  // Sets what the database said: the reason why it refuses writes, OK if it accepts them; and a
+  // problem that does not keep the server from serving, "" if there is none. Before the first
+  // report writes count as accepted.
+  void Report(absl::Status write_refusal, std::string problem);
+  // Returns the reason of the last report. UNAVAILABLE if that is too old.
+  absl::Status WriteRefusal();
+  // Returns the problem of the last report.
+  std::string Problem();
 
   // Sets the state, which is initially serving.
   void SetServing(bool serving);
@@ -66,25 +75,23 @@ class HealthService {
   class Watcher;
   using ServingStatus = grpc::health::v1::HealthCheckResponse::ServingStatus;
 
-  // These two need the lock.
+  // All of these need the lock.
   // `service`: nullopt for one that is not served.
-  ServingStatus StatusOf(std::optional<std::string_view> service, bool are_writes_refused) const;
+  ServingStatus StatusOf(std::optional<std::string_view> service) const;
+  absl::Status CurrentWriteRefusal() const;
+  // Returns how old the last report is; 0 if there was none.
+  std::chrono::seconds ReportAge() const;
   void WakeAll() const;
-  // Starts the thread that polls, unless it runs.
-  absl::Status StartPolling();
-  void Poll(const std::stop_token& stop);
-  void UpdateWriteRefusal();
 
   const size_t watches_max_;
-  std::mutex look_mutex_;  // held by UpdateWriteRefusal; taken before mutex_
+  const std::function<TimePoint()> now_;
   std::mutex mutex_;
-  WriteRefusal write_refusal_;  // guarded by mutex_, like all below; may be null
+  absl::Status write_refusal_;  // of the last report; guarded by mutex_, like all below
+  std::string problem_;         // likewise
+  std::optional<TimePoint> reported_at_;
   bool serving_ = true;
   bool stopped_ = false;
-  bool are_writes_refused_ = false;  // as Watches know it
   std::set<const Watcher*> watchers_;
-  std::condition_variable_any never_;
-  std::jthread polling_;  // last: it uses the others
 };
 
 }  // namespace stele::server

@@ -58,8 +58,9 @@ class Operations {
                                          const google::protobuf::Message& metadata,
                                          const google::protobuf::Message& response);
 
-  // Starts `work`, and waits for it briefly, so that short work is returned as done.
-  // CancelOperation and Stop() stop its token.
+  // Starts `work`, and waits for it briefly, so that short work is returned as done. At most
+  // kRunningMax calls wait at one time, since calls above that are refused. CancelOperation and
+  // Stop() stop the token of the work.
   absl::StatusOr<google::longrunning::Operation> Start(const std::string& resource,
                                                        const google::protobuf::Message& metadata,
                                                        Work work);

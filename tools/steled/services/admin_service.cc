@@ -397,17 +397,20 @@ absl::Status AdminService::RestoreTable(const admin_wire::RestoreTableRequest& r
 
 absl::Status AdminService::GetIamPolicy(const google::iam::v1::GetIamPolicyRequest& request,
                                         google::iam::v1::Policy* response) {
+  STELED_RETURN_IF_ERROR(instances_.CheckExistsFor(request.resource()));
   return Answer(policies_.Get(request), response);
 }
 
 absl::Status AdminService::SetIamPolicy(const google::iam::v1::SetIamPolicyRequest& request,
                                         google::iam::v1::Policy* response) {
+  STELED_RETURN_IF_ERROR(instances_.CheckExistsFor(request.resource()));
   return Answer(policies_.Set(request), response);
 }
 
 absl::Status AdminService::TestIamPermissions(
     const google::iam::v1::TestIamPermissionsRequest& request,
     google::iam::v1::TestIamPermissionsResponse* response) {
+  STELED_RETURN_IF_ERROR(instances_.CheckExistsFor(request.resource()));
   return Answer(policies_.Test(request), response);
 }
 

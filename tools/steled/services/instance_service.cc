@@ -157,29 +157,22 @@ absl::Status InstanceService::DeleteAppProfile(const admin_wire::DeleteAppProfil
 
 // ---- policies ----
 
-absl::Status InstanceService::CheckInstanceOf(const std::string& resource) const {
-  constexpr std::string_view kInstances = "/instances/";
-  const size_t at = resource.find(kInstances);
-  if (at == std::string::npos) return absl::OkStatus();  // IamPolicies reports it
-  return instances_.CheckExists(resource.substr(0, resource.find('/', at + kInstances.size())));
-}
-
 absl::Status InstanceService::GetIamPolicy(const google::iam::v1::GetIamPolicyRequest& request,
                                            google::iam::v1::Policy* response) {
-  STELED_RETURN_IF_ERROR(CheckInstanceOf(request.resource()));
+  STELED_RETURN_IF_ERROR(instances_.CheckExistsFor(request.resource()));
   return Answer(policies_.Get(request), response);
 }
 
 absl::Status InstanceService::SetIamPolicy(const google::iam::v1::SetIamPolicyRequest& request,
                                            google::iam::v1::Policy* response) {
-  STELED_RETURN_IF_ERROR(CheckInstanceOf(request.resource()));
+  STELED_RETURN_IF_ERROR(instances_.CheckExistsFor(request.resource()));
   return Answer(policies_.Set(request), response);
 }
 
 absl::Status InstanceService::TestIamPermissions(
     const google::iam::v1::TestIamPermissionsRequest& request,
     google::iam::v1::TestIamPermissionsResponse* response) {
-  STELED_RETURN_IF_ERROR(CheckInstanceOf(request.resource()));
+  STELED_RETURN_IF_ERROR(instances_.CheckExistsFor(request.resource()));
   return Answer(policies_.Test(request), response);
 }
 

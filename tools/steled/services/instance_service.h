@@ -74,9 +74,6 @@ class InstanceService {
                               google::bigtable::admin::v2::ListHotTabletsResponse* response);
 
  private:
-  // Fails if the instance of an IAM resource is unknown, as Instances::CheckExists does.
-  absl::Status CheckInstanceOf(const std::string& resource) const;
-
   Instances& instances_;
   AppProfiles& profiles_;
   IamPolicies& policies_;

@@ -163,6 +163,13 @@ absl::Status Instances::CheckExists(const std::string& name) const {
   return is_known ? absl::OkStatus() : InstanceNotFound(name);
 }
 
+absl::Status Instances::CheckExistsFor(const std::string& resource) const {
+  constexpr std::string_view kInstances = "/instances/";
+  const size_t at = resource.find(kInstances);
+  if (at == std::string::npos) return absl::OkStatus();
+  return CheckExists(resource.substr(0, resource.find('/', at + kInstances.size())));
+}
+
 absl::StatusOr<admin_wire::Instance> Instances::Get(const std::string& name) const {
   STELED_RETURN_IF_ERROR(CheckExists(name));
   STELED_ASSIGN_OR_RETURN(std::optional<admin_wire::Instance> instance,

@@ -45,6 +45,9 @@ class Instances {
   // Returns NOT_FOUND for an instance that does not exist; without `is_strict` every instance
   // exists.
   absl::Status CheckExists(const std::string& name) const;
+  // The same for the instance in the name of a resource, which may be the instance itself. Returns
+  // OK for a name without an instance.
+  absl::Status CheckExistsFor(const std::string& resource) const;
 
   absl::StatusOr<google::bigtable::admin::v2::Instance> Create(
       const google::bigtable::admin::v2::CreateInstanceRequest& request);
