@@ -681,7 +681,7 @@ plant(
     "src/write/write_path.cc",
     ("each batch of a BulkApply reads its token", "unchanged_->sequence = sequence;", "is_found_ = false;"),
     ("a BulkApply does not notice that another one used its token",
-     "if (is_found_ && !WasWrittenByOthers()) return absl::OkStatus();", "if (is_found_) return absl::OkStatus();"),
+     "if (is_found_) return FindUsesOfOthers();", "if (is_found_) return absl::OkStatus();"),
 )
 
 SEQUENCES = ["crash_test --gtest_filter=ShortSequences*"]
@@ -797,6 +797,7 @@ plant(
     ("a write since the read does not forget the versions that were read", "row.written > sequence || ", ""),
     ("versions that were read under another rule are used", "known->generation != generation", "false"),
     ("a commit that the read saw is applied again", "if (sequence <= column->sequence) return;", ""),
+    ("values are kept for a watch that ended", "if (keeps_values_ && --row_->second.keeping_count == 0) row_->second.kept.clear();", ""),
 )
 plant(
     "model", MODEL, "src/state/engine_state.cc",
