@@ -684,6 +684,12 @@ plant(
      "if (is_found_) return FindUsesOfOthers();", "if (is_found_) return absl::OkStatus();"),
 )
 
+plant(
+    "write", ["unit_db --gtest_filter=FileDebt*"], "src/db/local_table.cc",
+    ("a drop flushes rows without waiting for compactions",
+     "  STELE_RETURN_IF_ERROR(engine_->AwaitTurnOfFile(table_id_, rows));\n", ""),
+)
+
 SEQUENCES = ["crash_test --gtest_filter=ShortSequences*"]
 plant(
     "sequences", SEQUENCES, "src/commit/committer.cc",
