@@ -382,7 +382,7 @@ plant(
 )
 plant(
     "space", ENGINE, "src/wal/commit_log.cc",
-    ("the log uses the last of the disk", "if (options_.check_room) STELE_RETURN_IF_ERROR(options_.check_room(record_bytes));", ""),
+    ("the log uses the last of the disk", "options_.check_room ? options_.check_room(record_bytes) : absl::OkStatus()", "absl::OkStatus()"),
 )
 plant(
     "recovery", ENGINE, "src/db/damage.cc",
@@ -465,6 +465,8 @@ plant(
 )
 plant(
     "wal", ["unit_wal"], "src/wal/commit_log.cc",
+    ("the first record of a log that begins later comes before its segment is durable",
+     "if (begins_later_) STELE_RETURN_IF_ERROR(BeginFirstSegment(record_bytes));", ""),
     ("any error lets a log begin later", "return FoundNoSpace(status) && options_.may_begin_later", "return !status.ok() && options_.may_begin_later"),
     ("new names are not synced", "if (!names_synced) STELE_RETURN_IF_ERROR", "if (false) STELE_RETURN_IF_ERROR"),
     ("a failed sync does not poison (engine rule 20)", "if (!status.ok()) poison_ = status;", ""),
