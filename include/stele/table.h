@@ -183,6 +183,7 @@ class Table {
   // pass All(); Prefix("") is InvalidArgument.
   // On a full disk it works, and frees space, if no row of the range is in a memtable. Otherwise it
   // returns ResourceExhausted and deletes nothing.
+  // If a row of the range is in a memtable, it waits like Flush while compactions are behind.
   // Source: DropRowRange.
   [[nodiscard]] absl::Status DropRowRange(const RowRange& range);
 

@@ -43,12 +43,21 @@ RowWatches::Watch RowWatches::Begin(uint32_t table_id, std::string_view row_key)
   MutexLock lock(mutex_);
   const Rows::iterator row = FindOrAdd(table_id, row_key);
   ++row->second.watch_count;
-  return Watch(this, row);
+  return Watch(this, row, /*keeps_values=*/false);
+}
+
+RowWatches::Watch RowWatches::BeginKeeping(uint32_t table_id, std::string_view row_key) {
+  MutexLock lock(mutex_);
+  const Rows::iterator row = FindOrAdd(table_id, row_key);
+  ++row->second.watch_count;
+  ++row->second.keeping_count;
+  return Watch(this, row, /*keeps_values=*/true);
 }
 
 RowWatches::Watch::~Watch() {
   if (watches_ == nullptr) return;
   MutexLock lock(watches_->mutex_);
+  if (keeps_values_ && --row_->second.keeping_count == 0) row_->second.kept.clear();
   --row_->second.watch_count;
   watches_->RemoveIfUnused(row_);
 }
@@ -58,12 +67,30 @@ bool RowWatches::Watch::WrittenAfter(uint64_t sequence) const {
   return row_->second.written > sequence;
 }
 
+RowWatches::SetValues RowWatches::Watch::ValuesSetAfter(uint64_t sequence) const {
+  MutexLock lock(watches_->mutex_);
+  const Row& row = row_->second;
+  SetValues set{.through = std::max(sequence, row.written), .values = {}};
+  const auto begin =
+      std::upper_bound(row.kept.begin(), row.kept.end(), sequence,
+                       [](uint64_t after, const KeptValue& kept) { return after < kept.sequence; });
+  for (auto it = begin; it != row.kept.end(); ++it) set.values.push_back(it->value);
+  return set;
+}
+
 void RowWatches::Note(const RowOps& ops, uint64_t sequence) {
   if (counters_[CounterOf(ops.table_id(), ops.row_key())].load() == 0) return;
   MutexLock lock(mutex_);
   const auto it = rows_.find(RowNameView{ops.table_id(), ops.row_key()});
   if (it == rows_.end()) return;
   it->second.written = sequence;
+  if (it->second.keeping_count > 0) {
+    ops.ForEach([&](const BatchOp& op) {
+      if (op.kind == CellKind::kSet)
+        it->second.kept.push_back({.sequence = sequence, .value = std::string(op.value)});
+      return true;
+    });
+  }
   if (!it->second.columns.empty()) {
     ApplyToColumns(ops, sequence, &it->second);
     ++it->second.watch_count;  // keeps the row while others are forgotten

@@ -7,6 +7,8 @@
 // commit looks rows up only while there are watches or cached versions, and only rows whose hash
 // shares a counter with one of these rows.
 //
+// A watch may also keep the values that commits set in the row from then on.
+//
 // The same table caches the versions of columns that range deletes fenced recently
 // (commit/column_versions.h), up to kVersionsBytesMax. Commits keep them up to date.
 //
@@ -63,14 +65,22 @@ class RowWatches {
   RowWatches(const RowWatches&) = delete;
   RowWatches& operator=(const RowWatches&) = delete;
 
+  struct SetValues {
+    uint64_t through = 0;  // the last commit that wrote the row
+    std::vector<std::string> values;
+  };
+
   // Watches one row until it is destroyed.
   class Watch {
    public:
     Watch(Watch&& other) noexcept
-        : watches_(std::exchange(other.watches_, nullptr)), row_(other.row_) {}
+        : watches_(std::exchange(other.watches_, nullptr)),
+          row_(other.row_),
+          keeps_values_(other.keeps_values_) {}
     Watch& operator=(Watch&& other) noexcept {
       std::swap(watches_, other.watches_);
       std::swap(row_, other.row_);
+      std::swap(keeps_values_, other.keeps_values_);
       return *this;
     }
     ~Watch();
@@ -81,15 +91,24 @@ class RowWatches {
     // leader; other threads may call it too, but may miss the commit in progress.
     bool WrittenAfter(uint64_t sequence) const;
 
+    // Returns the values that commits after `sequence` set in the row, in their order. Misses the
+    // commits that WrittenAfter misses. For a watch from BeginKeeping only.
+    SetValues ValuesSetAfter(uint64_t sequence) const;
+
     // For RowWatches.
-    Watch(RowWatches* watches, Rows::iterator row) : watches_(watches), row_(row) {}
+    Watch(RowWatches* watches, Rows::iterator row, bool keeps_values)
+        : watches_(watches), row_(row), keeps_values_(keeps_values) {}
     Rows::iterator row() const { return row_; }
 
    private:
     RowWatches* watches_;  // null: moved from
     Rows::iterator row_;
+    bool keeps_values_;
   };
   Watch Begin(uint32_t table_id, std::string_view row_key);
+  // Until the watch ends, each value that a commit sets in the row is copied. For rows with few and
+  // small cells.
+  Watch BeginKeeping(uint32_t table_id, std::string_view row_key);
 
   // False if Note has nothing to do. For the leader, after it published.
   bool HasRows() const { return row_count_.load() > 0; }
@@ -129,9 +148,15 @@ class RowWatches {
     size_t bytes() const;
   };
   using Columns = std::list<Column>;
+  struct KeptValue {
+    uint64_t sequence = 0;
+    std::string value;
+  };
   struct Row {
     size_t watch_count = 0;
-    uint64_t written = 0;  // the last commit that wrote it since it was added
+    size_t keeping_count = 0;          // of these, the watches that keep values
+    std::vector<KeptValue> kept = {};  // since the first of them began, in the order of commits
+    uint64_t written = 0;              // the last commit that wrote it since it was added
     std::map<ColumnName, Columns::iterator> columns;
   };
   static constexpr size_t kCounters = 4096;

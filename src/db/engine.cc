@@ -76,6 +76,15 @@ TableAdmin::Parts AdminParts(Storage* storage, JobScheduler* scheduler) {
           .scheduler = scheduler};
 }
 
+bool HasRowInMemory(const ReadView& view, uint32_t table_id, const KeyRange& rows) {
+  const TableView* table = view.Find(table_id);
+  if (table == nullptr) return false;
+  return std::any_of(table->memtables.begin(), table->memtables.end(), [&](const auto& memtable) {
+    return memtable->ContainsRowIn(
+        rows.start, rows.unbounded_end ? std::nullopt : std::optional<std::string_view>(rows.end));
+  });
+}
+
 void AddMemoryStats(const Storage& storage, DatabaseStats::Memory* stats) {
   const MemoryTracker& memory = storage.memory;
   const uint64_t page_bytes = memory.bytes(MemoryTracker::Use::kBlocks);
@@ -185,16 +194,10 @@ absl::Status Engine::CloseOnce() {
   return status;
 }
 
-absl::Status Engine::FlushTable(uint32_t table_id) {
+absl::Status Engine::AwaitTurnOfFile(uint32_t table_id, const KeyRange& rows) {
   STELE_RETURN_IF_ERROR(storage_->open.CheckChangeable());
-  EngineState& state = storage_->state;
-  bool makes_file = false;
-  {
-    MutexLock lock(state.mutex());
-    makes_file = state.TablesInMemoryLocked().contains(table_id);
-  }
-  if (makes_file) admission_.AwaitTurnOfFile();
-  return admin_.FlushTable(table_id);
+  if (HasRowInMemory(*storage_->state.view(), table_id, rows)) admission_.AwaitTurnOfFile();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<BulkLoadBackend>> Engine::BeginBulkLoad(

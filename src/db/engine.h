@@ -61,8 +61,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const ConditionalWrites& conditional_writes() const { return conditional_writes_; }
   const TableAdmin& admin() const { return admin_; }
 
-  // Waits while compactions are behind if a file will be made, and then flushes the table.
-  absl::Status FlushTable(uint32_t table_id);
+  // For a call that flushes the table if one of `rows` is in memory, before it does so. Waits then
+  // while compactions are behind (WriteAdmission::AwaitTurnOfFile).
+  absl::Status AwaitTurnOfFile(uint32_t table_id, const KeyRange& rows = KeyRange::All());
   absl::StatusOr<std::unique_ptr<BulkLoadBackend>> BeginBulkLoad(
       uint32_t table_id, std::shared_ptr<TableCounters> counters);
   // Makes all commits so far durable.

@@ -81,8 +81,13 @@ class CommitLog::State {
   absl::Status Poison() const;
   absl::Status CheckRecords(std::span<const LogRecord> records) const;
   absl::Status TryAppend(std::span<const LogRecord> records, RecordType type, bool* written);
+  absl::Status CheckRoom(uint64_t record_bytes) const {
+    return options_.check_room ? options_.check_room(record_bytes) : absl::OkStatus();
+  }
   absl::Status SealEnd();
+  absl::Status BeginFirstSegment(uint64_t record_bytes);
   absl::Status BeginNextSegment(uint64_t record_bytes);
+  absl::Status MakeSegmentDurable();
   bool SpareServesBetter() const;
   void NoteSync(const std::vector<LiveSegment>& segments) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t SyncedOffsetOfActive() const;
@@ -96,6 +101,7 @@ class CommitLog::State {
   // For the appending thread only.
   SegmentWriter writer_;
   BlankSegment active_;
+  bool begins_later_ = false;  // Start found no space for a segment, and there is none yet
 
   mutable Mutex mutex_;
   // Ascending; the last one is the active segment.
@@ -139,7 +145,8 @@ absl::Status CommitLog::State::Start(const LogTail& tail) {
   };
   absl::StatusOr<BlankSegment> first =
       spares_.MakeFirst(std::max(options_.first_segment_bytes, kSegmentBytesMin), kSegmentBytesMin);
-  if (begins_later(first.status())) return absl::OkStatus();
+  begins_later_ = begins_later(first.status());
+  if (begins_later_) return absl::OkStatus();
   STELE_RETURN_IF_ERROR(first.status());
   active_ = *std::move(first);
   const uint64_t highest =
@@ -156,7 +163,8 @@ absl::Status CommitLog::State::Start(const LogTail& tail) {
     const uint64_t number = std::exchange(active_, {}).number;
     spares_.Discard(number);
   }
-  if (begins_later(written)) return absl::OkStatus();
+  begins_later_ = begins_later(written);
+  if (begins_later_) return absl::OkStatus();
   STELE_RETURN_IF_ERROR(written);
   Publish(0, 0, true);
   return Sync();
@@ -247,13 +255,14 @@ absl::Status CommitLog::State::TryAppend(std::span<const LogRecord> records, Rec
   const uint64_t record_bytes = GroupBytes(records);
   const SyncedManifestEnd manifest =
       options_.synced_manifest_end ? options_.synced_manifest_end() : SyncedManifestEnd();
+  if (begins_later_) STELE_RETURN_IF_ERROR(BeginFirstSegment(record_bytes));
   absl::Status status;
   // If the segment is full, or sealed by a failed write, continue in the next one. Two failures in
   // a row mean that the disk is at fault, not the segment.
   for (int attempt = 0; attempt < 2; ++attempt) {
     STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(record_bytes));
     if (!writer_.HasRoom(record_bytes)) {
-      if (options_.check_room) STELE_RETURN_IF_ERROR(options_.check_room(record_bytes));
+      STELE_RETURN_IF_ERROR(CheckRoom(record_bytes));
       STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
     } else if (SpareServesBetter()) {
       STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
@@ -278,6 +287,29 @@ absl::Status CommitLog::State::TryAppend(std::span<const LogRecord> records, Rec
 absl::Status CommitLog::State::SealEnd() {
   STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(0));
   STELE_RETURN_IF_ERROR(BeginNextSegment(0));
+  return MakeSegmentDurable();
+}
+
+// Makes the segment that Start found no space for. It is durable before it has a record. So if only
+// a sync finds the lack of space, as under a quota of NFS, the record is refused and the log can go
+// on. A failed sync of a record would poison it.
+absl::Status CommitLog::State::BeginFirstSegment(uint64_t record_bytes) {
+  STELE_RETURN_IF_ERROR(CheckRoom(record_bytes));
+  STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(0));
+  const LogEnd end = writer_.end();
+  STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
+  absl::Status status = MakeSegmentDurable();
+  begins_later_ = !status.ok();
+  if (status.ok()) return status;
+  // As in TryAppend: it never became part of the log.
+  writer_ = SegmentWriter(end);
+  const uint64_t number = std::exchange(active_, {}).number;
+  spares_.Discard(number);
+  return status;
+}
+
+// Writes the header of the segment that was begun, and syncs it and its name.
+absl::Status CommitLog::State::MakeSegmentDurable() {
   absl::Status status = writer_.Write({}, RecordType::kPayload, {});
   if (status.ok()) status = active_.file->Sync();
   if (status.ok() && !active_.synced)

@@ -52,7 +52,7 @@ struct CommitLogOptions {
   uint64_t first_segment_bytes = uint64_t{1} << 20;
   size_t spares_max = 2;
   // Start also succeeds if there is no space for a segment and recovery found one. Then the first
-  // Append that finds space makes the segment.
+  // Append that finds space makes the segment, and syncs it before it writes a record.
   bool may_begin_later = false;
   std::function<uint64_t()> next_file_number;  // thread-safe; never returns a number twice
   // Returns true if the disk has little room: then segments are made small, and only segments in

@@ -88,32 +88,39 @@ const TokenUse* TokenState::Covering(uint64_t entry) const {
 }
 
 absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
-                                     const WriteOptions& options, uint64_t first_entry) {
+                                     const WriteOptions& options) {
   TokenState used;
   if (options.idempotency_token.empty()) return used;
   const std::string row_key =
       SipHash128(options.idempotency_token, reads.view()->version->token_key);
-  RowWatches::Watch watch = watches->Begin(kTokenTableId, row_key);
+  RowWatches::Watch watch = watches->BeginKeeping(kTokenTableId, row_key);
   const ReadPoint point = reads.TakeCommitPoint();
-  used.read_micros = point.now;
   used.unchanged = RowCondition{.watch = std::move(watch), .sequence = point.sequence};
   const ReadOptions read{.stop = options.stop, .deadline = options.deadline};
-  const Filter filter =
-      first_entry == 0 ? Filter::PassAll()
-                       : Filter::ColumnRange(kTokenFamilyName,
-                                             ByteRange::StartingAt(ColumnOfEntry(first_entry)));
-  STELE_ASSIGN_OR_RETURN(const std::optional<Row> row,
-                         reads.LookUpOneRow(kTokenTableId, point, row_key, filter, read));
+  STELE_ASSIGN_OR_RETURN(
+      const std::optional<Row> row,
+      reads.LookUpOneRow(kTokenTableId, point, row_key, Filter::PassAll(), read));
   if (!row.has_value()) return used;
   for (const CellView& cell : row->cells()) {
     TokenUse& use = used.uses.emplace_back();
     if (!DecodeTokenUse(cell.value(), &use)) return Malformed();
-    used.oldest_micros = std::min(used.oldest_micros, cell.timestamp().micros());
     used.entries.insert(used.entries.end(), use.entries.begin(), use.entries.end());
   }
   std::sort(used.entries.begin(), used.entries.end(),
             [](const EntryRange& a, const EntryRange& b) { return a.begin < b.begin; });
   return used;
+}
+
+absl::StatusOr<std::vector<EntryRange>> FindNewEntries(RowCondition* token) {
+  const RowWatches::SetValues set = token->watch.ValuesSetAfter(token->sequence);
+  std::vector<EntryRange> entries;
+  for (const std::string& value : set.values) {
+    TokenUse use;
+    if (!DecodeTokenUse(value, &use)) return Malformed();
+    entries.insert(entries.end(), use.entries.begin(), use.entries.end());
+  }
+  token->sequence = set.through;
+  return entries;
 }
 
 size_t AppendTokenUse(const RowCondition& token, const TokenUse& use, BatchWriter* batch) {

@@ -33,9 +33,7 @@ namespace stele::internal {
 // The entries that were applied with a token so far.
 struct TokenState {
   std::vector<TokenUse> uses;
-  std::vector<EntryRange> entries;    // of all uses, ascending
-  int64_t oldest_micros = INT64_MAX;  // the commit time of the oldest use
-  int64_t read_micros = 0;            // the commit time at which the row was read
+  std::vector<EntryRange> entries;  // of all uses, ascending
   // The condition that the token's row has not changed since it was read. Nullopt: the write has no
   // token.
   std::optional<RowCondition> unchanged;
@@ -44,10 +42,12 @@ struct TokenState {
   const TokenUse* Covering(uint64_t entry) const;
 };
 
-// Looks up options.idempotency_token. Reads only the uses whose first entry is `first_entry` or
-// greater.
+// Looks up options.idempotency_token.
 absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
-                                     const WriteOptions& options, uint64_t first_entry = 0);
+                                     const WriteOptions& options);
+// `token` is TokenState::unchanged. Returns the entries that commits after token->sequence applied,
+// in the order of these commits, and makes token->sequence the last of them. Reads no row.
+absl::StatusOr<std::vector<EntryRange>> FindNewEntries(RowCondition* token);
 
 // Adds the token's row to the batch of the write. Returns the position of its timestamp, for
 // SetBatchClock.

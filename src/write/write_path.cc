@@ -15,10 +15,8 @@ namespace {
 constexpr size_t kSharedBatchBytes = size_t{512} << 10;
 constexpr size_t kSharedBatchRows = 4096;
 
-// The token of one call, which may commit several batches. Reads the token's row once, and again
-// only after a commit of another call wrote it. Then it reads only the uses that it may not know:
-// an entry is applied once, so the first entry of such a use is not before the first entry that is
-// not known to be applied.
+// The token of one call, which may commit several batches. Reads the token's row once. The uses of
+// other calls are then taken from the watch of the row, so each is seen once.
 class CallToken {
  public:
   // Both must outlive it.
@@ -27,19 +25,9 @@ class CallToken {
 
   // Call before each attempt to commit.
   absl::Status Find() {
-    if (is_found_ && !WasWrittenByOthers()) return absl::OkStatus();
-    const uint64_t first_entry = is_found_ ? FirstUnknown() : 0;
-    is_found_ = false;
-    STELE_ASSIGN_OR_RETURN(TokenState found, steps_.FindToken(options_, first_entry));
-    has_gone_back_ = has_gone_back_ || found.read_micros < read_micros_;
-    read_micros_ = found.read_micros;
-    if (first_entry > 0 && MayBeForgotten()) {
-      STELE_ASSIGN_OR_RETURN(found, steps_.FindToken(options_));
-    }
-    for (const EntryRange& range : found.entries) AddEntries(range, &applied_);
-    // Own commits are later than this read.
-    oldest_micros_ = std::min({oldest_micros_, found.oldest_micros, found.read_micros});
-    covers_any_ |= !found.entries.empty();
+    if (is_found_) return FindUsesOfOthers();
+    STELE_ASSIGN_OR_RETURN(TokenState found, steps_.FindToken(options_));
+    AddApplied(found.entries);
     unchanged_ = std::move(found.unchanged);
     is_found_ = true;
     return absl::OkStatus();
@@ -62,30 +50,22 @@ class CallToken {
   }
 
  private:
-  bool WasWrittenByOthers() const {
-    return unchanged_.has_value() && unchanged_->watch.WrittenAfter(unchanged_->sequence);
+  absl::Status FindUsesOfOthers() {
+    if (!unchanged_.has_value()) return absl::OkStatus();
+    STELE_ASSIGN_OR_RETURN(const std::vector<EntryRange> entries, FindNewEntries(&*unchanged_));
+    AddApplied(entries);
+    return absl::OkStatus();
   }
-
-  // The first entry that is not known to be applied. An entry that this call refused is one, so
-  // each read starts there: another call may have applied it.
-  uint64_t FirstUnknown() const {
-    return applied_.empty() || applied_.front().begin > 0 ? 0 : applied_.front().end;
-  }
-
-  // True if a known use may soon be forgotten, or was: then another call may apply an entry of it
-  // again. If commit times went back, since the clock was corrected, the ages are unknown.
-  bool MayBeForgotten() const {
-    return has_gone_back_ || read_micros_ - oldest_micros_ >= kTokenMemoryMicros / 2;
+  void AddApplied(const std::vector<EntryRange>& entries) {
+    for (const EntryRange& range : entries) AddEntries(range, &applied_);
+    covers_any_ |= !entries.empty();
   }
 
   const WriteSteps& steps_;
   const WriteOptions& options_;
   bool is_found_ = false;
-  bool covers_any_ = false;                // a read found an applied entry
+  bool covers_any_ = false;                // a call before or beside this one applied an entry
   std::vector<EntryRange> applied_;        // by any call, ascending, with gaps between them
-  int64_t oldest_micros_ = INT64_MAX;      // no known use is older; a commit time
-  int64_t read_micros_ = INT64_MIN;        // the commit time of the last read
-  bool has_gone_back_ = false;             // a read had an earlier time than the one before
   std::optional<RowCondition> unchanged_;  // TokenState::unchanged
 };
 

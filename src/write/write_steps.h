@@ -76,12 +76,11 @@ class WriteSteps {
   RowWatches::Watch WatchRow(uint32_t table_id, std::string_view row_key) const {
     return parts_.committer->row_watches().Begin(table_id, row_key);
   }
-  absl::StatusOr<TokenState> FindToken(const WriteOptions& options,
-                                       uint64_t first_entry = 0) const {
+  absl::StatusOr<TokenState> FindToken(const WriteOptions& options) const {
     EventCounts& counts = parts_.state->event_counts();
     if (!options.idempotency_token.empty()) EventCounts::Add(counts.token_reads);
     absl::StatusOr<TokenState> used =
-        internal::FindToken(*parts_.reads, &parts_.committer->row_watches(), options, first_entry);
+        internal::FindToken(*parts_.reads, &parts_.committer->row_watches(), options);
     if (used.ok()) EventCounts::Add(counts.token_uses_read, used->uses.size());
     return used;
   }

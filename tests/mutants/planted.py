@@ -382,7 +382,7 @@ plant(
 )
 plant(
     "space", ENGINE, "src/wal/commit_log.cc",
-    ("the log uses the last of the disk", "if (options_.check_room) STELE_RETURN_IF_ERROR(options_.check_room(record_bytes));", ""),
+    ("the log uses the last of the disk", "options_.check_room ? options_.check_room(record_bytes) : absl::OkStatus()", "absl::OkStatus()"),
 )
 plant(
     "recovery", ENGINE, "src/db/damage.cc",
@@ -465,6 +465,8 @@ plant(
 )
 plant(
     "wal", ["unit_wal"], "src/wal/commit_log.cc",
+    ("the first record of a log that begins later comes before its segment is durable",
+     "if (begins_later_) STELE_RETURN_IF_ERROR(BeginFirstSegment(record_bytes));", ""),
     ("any error lets a log begin later", "return FoundNoSpace(status) && options_.may_begin_later", "return !status.ok() && options_.may_begin_later"),
     ("new names are not synced", "if (!names_synced) STELE_RETURN_IF_ERROR", "if (false) STELE_RETURN_IF_ERROR"),
     ("a failed sync does not poison (engine rule 20)", "if (!status.ok()) poison_ = status;", ""),
@@ -681,7 +683,13 @@ plant(
     "src/write/write_path.cc",
     ("each batch of a BulkApply reads its token", "unchanged_->sequence = sequence;", "is_found_ = false;"),
     ("a BulkApply does not notice that another one used its token",
-     "if (is_found_ && !WasWrittenByOthers()) return absl::OkStatus();", "if (is_found_) return absl::OkStatus();"),
+     "if (is_found_) return FindUsesOfOthers();", "if (is_found_) return absl::OkStatus();"),
+)
+
+plant(
+    "write", ["unit_db --gtest_filter=FileDebt*"], "src/db/local_table.cc",
+    ("a drop flushes rows without waiting for compactions",
+     "  STELE_RETURN_IF_ERROR(engine_->AwaitTurnOfFile(table_id_, rows));\n", ""),
 )
 
 SEQUENCES = ["crash_test --gtest_filter=ShortSequences*"]
@@ -797,6 +805,7 @@ plant(
     ("a write since the read does not forget the versions that were read", "row.written > sequence || ", ""),
     ("versions that were read under another rule are used", "known->generation != generation", "false"),
     ("a commit that the read saw is applied again", "if (sequence <= column->sequence) return;", ""),
+    ("values are kept for a watch that ended", "if (keeps_values_ && --row_->second.keeping_count == 0) row_->second.kept.clear();", ""),
 )
 plant(
     "model", MODEL, "src/state/engine_state.cc",

@@ -69,6 +69,42 @@ TEST(RowWatchesTest, NothingRemainsOfWatchesThatEnded) {
   EXPECT_FALSE(watches.HasRows());
 }
 
+TEST(RowWatchesTest, AWatchKeepsTheValuesOfLaterCommits) {
+  RowWatches watches;
+  const auto set = [&](std::string_view row_key, uint64_t sequence, std::string_view value) {
+    BatchWriter writer;
+    writer.StartRow(kWatchedTable, row_key);
+    writer.Add({.family_id = kFamily, .timestamp = 1000, .qualifier = "q", .value = value});
+    const std::string batch = writer.Finish();
+    BatchReader reader(batch);
+    for (RowOps row; reader.NextRow(&row);) watches.Note(row, sequence);
+    watches.EndNote(sequence);
+  };
+  using Values = std::vector<std::string>;
+  const RowWatches::Watch plain = watches.Begin(kWatchedTable, "r");
+  set("r", 4, "before");
+  {
+    RowWatches::Watch first = watches.BeginKeeping(kWatchedTable, "r");
+    EXPECT_EQ(first.ValuesSetAfter(3).values, Values());
+    EXPECT_EQ(first.ValuesSetAfter(3).through, 4u);
+    EXPECT_EQ(first.ValuesSetAfter(5).through, 5u);
+    set("r", 6, "a");
+    set("other", 7, "x");
+    set("r", 8, "b");
+    const RowWatches::Watch second = watches.BeginKeeping(kWatchedTable, "r");
+    first = watches.Begin(kWatchedTable, "other");
+    set("r", 9, "c");
+    EXPECT_EQ(second.ValuesSetAfter(5).values, (Values{"a", "b", "c"}));
+    EXPECT_EQ(second.ValuesSetAfter(6).values, (Values{"b", "c"}));
+    EXPECT_EQ(second.ValuesSetAfter(9).values, Values());
+    EXPECT_EQ(second.ValuesSetAfter(5).through, 9u);
+  }
+  set("r", 10, "d");
+  const RowWatches::Watch later = watches.BeginKeeping(kWatchedTable, "r");
+  set("r", 11, "e");
+  EXPECT_EQ(later.ValuesSetAfter(0).values, Values{"e"}) << "the last watch that kept values ended";
+}
+
 // A reader that misses the newest commit sees it noted before that commit's writer goes on.
 TEST(RowWatchesTest, AWatchMissesNoCommitAfterItsReadPoint) {
   RowWatches watches;

@@ -180,22 +180,36 @@ TEST_F(ContractTokenTest, BulkApplyReadsItsTokenOnce) {
   }
 }
 
-// Regression: after each commit of the other call, a call read all uses of the token again.
-TEST_F(ContractTokenTest, TwoBulkAppliesWithOneTokenReadEachUseOnce) {
+// Regression: after each commit of the other call, a call read all uses of the token again. Later
+// it read those behind the first entry that no call had applied, which may be an invalid one.
+TEST_F(ContractTokenTest, TwoBulkAppliesWithOneTokenReadItOnceEach) {
+  const EventCounts& counts = store_.engine().storage().state.event_counts();
   constexpr size_t kEntries = 300;
-  std::vector<RowMutation> mutations;
-  for (size_t i = 0; i < kEntries; ++i) {  // each gets a separate batch
-    mutations.push_back(Add(fmt::format("row{:03}", i)));
-    mutations.back().DeleteFromColumn("counted", "q",
-                                      TimestampRange{.start = Timestamp::FromMillis(1)});
+  for (const size_t invalid_step : {kEntries, size_t{100}, size_t{2}}) {
+    const auto is_invalid = [&](size_t i) { return i % invalid_step == 1; };
+    std::vector<RowMutation> mutations;
+    for (size_t i = 0; i < kEntries; ++i) {  // each gets a separate batch
+      mutations.push_back(Add(fmt::format("row{:03} of {:03}", i, invalid_step)));
+      mutations.back().DeleteFromColumn("counted", "q",
+                                        TimestampRange{.start = Timestamp::FromMillis(1)});
+      if (is_invalid(i)) mutations.back().SetCell("nope", "q", "v");
+    }
+    const uint64_t reads_before = counts.token_reads;
+    const uint64_t uses_before = counts.token_uses_read;
+    const auto apply = [&] {
+      const std::vector<FailedMutation> failed =
+          table().BulkApply(mutations, Under(fmt::format("token of {}", invalid_step)));
+      EXPECT_EQ(failed.size(), (kEntries + invalid_step - 2) / invalid_step);
+      for (const FailedMutation& entry : failed) EXPECT_TRUE(is_invalid(entry.index));
+    };
+    std::thread other(apply);
+    apply();
+    other.join();
+    EXPECT_EQ(counts.token_reads, reads_before + 2);
+    EXPECT_LE(counts.token_uses_read, uses_before + kEntries);
+    for (size_t i = 0; i < kEntries; ++i)
+      EXPECT_EQ(Sum(mutations[i].row_key()), is_invalid(i) ? 0 : 1) << mutations[i].row_key();
   }
-  const auto apply = [&] { EXPECT_TRUE(table().BulkApply(mutations, Under(kToken)).empty()); };
-  std::thread other(apply);
-  apply();
-  other.join();
-  EXPECT_LE(store_.engine().storage().state.event_counts().token_uses_read, 2 * kEntries);
-  for (const RowMutation& mutation : mutations)
-    EXPECT_EQ(Sum(mutation.row_key()), 1) << mutation.row_key();
 }
 
 TEST_F(ContractTokenTest, ACheckAnswersTheBranchOfTheFirst) {

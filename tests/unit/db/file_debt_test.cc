@@ -10,6 +10,7 @@ namespace stele::internal {
 namespace {
 
 constexpr int kFileCount = 500;
+constexpr size_t kFree = 64 + 1024 / 4;  // no call waits yet
 
 // Without threads, a call that waits runs the jobs.
 class FileDebtTest : public ::testing::Test {
@@ -20,6 +21,14 @@ class FileDebtTest : public ::testing::Test {
   }
   static RowMutation Row(int i) {
     return RowMutation(fmt::format("{:05}", i)).SetCell("f", "q", Timestamp::FromMillis(1), "v");
+  }
+  // Makes as many files as no call waits for, and one more.
+  void MakeFiles() {
+    for (int i = 0; FilesNow() <= kFree; ++i) {
+      ASSERT_EQ(table_.Apply(Row(i)), absl::OkStatus());
+      ASSERT_EQ(database_.engine().admin().FlushTable(1), absl::OkStatus());
+      ASSERT_LT(i, kFileCount);
+    }
   }
   size_t FilesNow() { return database_.engine().storage().state.view()->version->files.size(); }
 
@@ -47,17 +56,38 @@ TEST_F(FileDebtTest, LoadsOfFewRowsDoNotAccumulateFiles) {
 }
 
 TEST_F(FileDebtTest, OnlyAFlushThatMakesAFileWaits) {
-  constexpr size_t kFree = 64 + 1024 / 4;  // no call waits yet
   Table other = *database_.database().CreateTable("other", Schema().AddFamily("f"));
   ASSERT_EQ(other.Apply(Row(0)), absl::OkStatus());
-  for (int i = 0; FilesNow() <= kFree; ++i) {
-    ASSERT_EQ(table_.Apply(Row(i)), absl::OkStatus());
-    ASSERT_EQ(database_.engine().admin().FlushTable(1), absl::OkStatus());
-    ASSERT_LT(i, kFileCount);
-  }
+  MakeFiles();
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   EXPECT_EQ(FilesNow(), kFree + 1) << "the table has no rows in memory";
   ASSERT_EQ(other.Flush(), absl::OkStatus());
+  EXPECT_LT(FilesNow(), kFree);
+}
+
+TEST_F(FileDebtTest, OnlyADropOfRowsInMemoryWaits) {
+  Table other = *database_.database().CreateTable("other", Schema().AddFamily("f"));
+  ASSERT_EQ(other.Apply(Row(0)), absl::OkStatus());
+  MakeFiles();
+  ASSERT_EQ(other.DropRowRange(RowRange::Prefix("1")), absl::OkStatus());
+  EXPECT_EQ(FilesNow(), kFree + 1) << "no row of the range is in memory";
+  ASSERT_EQ(other.DropRowRange(RowRange::Prefix("0")), absl::OkStatus());
+  EXPECT_LT(FilesNow(), kFree);
+}
+
+TEST_F(FileDebtTest, ACompactionOfOtherRowsWaits) {
+  Table other = *database_.database().CreateTable("other", Schema().AddFamily("f").AddSplit("1"));
+  ASSERT_EQ(other.Apply(Row(0)), absl::OkStatus());
+  MakeFiles();
+  ASSERT_EQ(other.Compact(RowRange::Prefix("1")), absl::OkStatus());
+  EXPECT_LT(FilesNow(), kFree);
+}
+
+TEST_F(FileDebtTest, AChangeOfFamiliesWaits) {
+  Table other = *database_.database().CreateTable("other", Schema().AddFamily("f"));
+  ASSERT_EQ(other.Apply(Row(0)), absl::OkStatus());
+  MakeFiles();
+  ASSERT_EQ(other.ModifyColumnFamilies({FamilyChange::Create({.name = "g"})}), absl::OkStatus());
   EXPECT_LT(FilesNow(), kFree);
 }
 

@@ -138,6 +138,43 @@ TEST_F(BeginLaterTest, AfterAProperCloseTheLogGoesOnToo) {
   EXPECT_EQ(RecordCount(replay_), kRecords + 1);
 }
 
+// Regression: the record was written to the new segment before anything of it was synced. A sync
+// that found no space then poisoned the log.
+TEST_F(BeginLaterTest, ASyncThatFindsNoSpaceRefusesTheRecord) {
+  ASSERT_EQ(Start(), absl::OkStatus());
+  const std::vector<std::string> names = Names();
+  FreeDisk();
+  for (const CallKind kind : {CallKind::kWrite, CallKind::kSync, CallKind::kSyncDirectory}) {
+    disk_->FailKind(kind, 1, {.error_number = EDQUOT});
+    EXPECT_TRUE(absl::IsResourceExhausted(AppendOne(kRecords + 1)));
+    EXPECT_FALSE(log_->poisoned());
+    EXPECT_EQ(log_->last_sequence(), kRecords);
+    EXPECT_EQ(log_->Parts().size(), 1u);
+    EXPECT_EQ(log_->Sync(), absl::OkStatus());
+    EXPECT_EQ(Names(), names);
+    EXPECT_EQ(CountAfter(CrashPolicy::KilledProcess()), kRecords);
+    for (uint64_t seed = 1; seed <= 20; ++seed)
+      EXPECT_EQ(CountAfter(CrashPolicy::Random(seed), seed), kRecords) << seed;
+  }
+  ASSERT_EQ(AppendOne(kRecords + 1), absl::OkStatus());
+  ASSERT_EQ(log_->Sync(), absl::OkStatus());
+  EXPECT_EQ(CountAfter(CrashPolicy::DropUnsynced()), kRecords + 1);
+}
+
+// A segment that could not be made durable stays if its removal fails, too.
+TEST_F(BeginLaterTest, ASegmentThatFoundNoSpaceHoldsNoRecord) {
+  ASSERT_EQ(Start(), absl::OkStatus());
+  FreeDisk();
+  disk_->FailKind(CallKind::kSync, 1, {.error_number = ENOSPC});
+  disk_->FailKind(CallKind::kRemove, 1, {.error_number = EIO});
+  EXPECT_TRUE(absl::IsResourceExhausted(AppendOne(kRecords + 1)));
+  EXPECT_EQ(CountAfter(CrashPolicy::KilledProcess()), kRecords);
+  ASSERT_EQ(AppendWal(log_.get(), kRecords + 1, 3, kRecordPayloadBytes), absl::OkStatus());
+  ASSERT_EQ(log_->Sync(), absl::OkStatus());
+  EXPECT_EQ(CountAfter(CrashPolicy::KilledProcess()), kRecords + 3);
+  EXPECT_EQ(CountAfter(CrashPolicy::DropUnsynced()), kRecords + 3);
+}
+
 // The last record was torn. The segment that is made later names the end before it.
 TEST_F(BeginLaterTest, ATornEndStaysBehindTheRecordsThatFollow) {
   const uint64_t torn = kFirstRecordOffset + (kRecords - 1) * RecordBytes(kRecordPayloadBytes);
