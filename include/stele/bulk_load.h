@@ -36,11 +36,11 @@ inline namespace v0 {
 //   FailedPrecondition   the load could not start; Finish() or Abort() was called; Database::Close
 //                        ended the load; the database is read-only or no longer accepts writes
 //   NotFound             the table was deleted
-//   ResourceExhausted,   not enough disk space or memory, or an I/O error. If rows could not be
-//   Unavailable          written, the load has failed: later calls return the same error, and no
-//                        data remains
-// The first Add also returns ResourceExhausted while too many loads contain rows. That load stays
-// usable; retry the Add after another load has finished or was aborted.
+//   ResourceExhausted    not enough disk space or memory
+//   Unavailable          an I/O error
+// If rows could not be written to disk, the load has failed: later calls return the same error, and
+// no data remains. The first Add also returns ResourceExhausted while too many loads contain rows.
+// That load stays usable; retry the Add after another load has finished or was aborted.
 class [[nodiscard]] BulkLoad {
  public:
   // Constructs an empty load. Every call on it returns FailedPrecondition.

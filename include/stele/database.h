@@ -4,9 +4,10 @@
 //            ResourceExhausted, Unavailable or PermissionDenied from the file system; and DataLoss,
 //            with file and offset, if stored bytes are corrupt.
 // Threads:   thread-safe.
-// Fork:      a forked child may only call exec or _exit, or open a database of its own. All calls
+// Fork:      a forked child may only call exec or _exit, or open another database. All calls
 //            through handles of its parent return FailedPrecondition and take no lock, and
 //            destructors of such handles free nothing. See docs/guide/embedding.md.
+// Source:    google.bigtable.admin.v2.BigtableTableAdmin, for the calls that manage tables.
 #pragma once
 
 #include <memory>
@@ -102,18 +103,21 @@ class Database {
   [[nodiscard]] absl::StatusOr<Snapshot> GetSnapshot() const;
 
   // Syncs the log. When it returns OK, all writes acknowledged before the call survive power loss.
+  // Does nothing if the database was opened read-only.
+  // Errors: FailedPrecondition if this sync or an earlier one failed; DataLoss if the directory was
+  // removed.
   [[nodiscard]] absl::Status Sync();
 
   // ---- maintenance ----
 
   // Waits until no flush or compaction is running or due. Does not flush memtables that are not
-  // due. Returns the error if background work fails meanwhile.
+  // due. If background work fails meanwhile, returns its error.
   [[nodiscard]] absl::Status WaitForIdle();
 
   // Creates a consistent copy of the database in `directory`, which can be opened as a database.
   // Uses hard links where the file system allows it. If `directory` contains an older checkpoint of
   // this database, only the differences are copied. After an interruption, call it again. The
-  // checkpoint of a "mem:" database is written to disk.
+  // checkpoint of a "mem:" database is written to disk. Durable on disk when it returns OK.
   // Errors:
   //   FailedPrecondition  `directory` contains anything else, is a checkpoint that was opened for
   //                       writing, or has no parent; or this database was opened with damage
@@ -131,8 +135,8 @@ class Database {
   [[nodiscard]] DatabaseStats Stats() const;
 
   // Returns why writes are refused now, like DatabaseStats.write_refusal; OK if they are accepted.
-  // Costs a few atomic loads while they are accepted, so health checks may call it often.
-  // FailedPrecondition also if the database was opened read-only.
+  // Costs a few atomic loads while they are accepted, so health checks may call it often. Returns
+  // FailedPrecondition if the database was opened read-only.
   [[nodiscard]] absl::Status WriteRefusal() const;
 
   // Starts a trace: records the reads and writes of all handles in `file`, for `stele trace`,
@@ -165,8 +169,9 @@ class Database {
   // the last handle closes the database and ignores errors. A second Close() returns the first
   // status.
   // Errors: FailedPrecondition after an earlier failed sync, or the error of the sync in this call.
-  // Then power loss may lose the writes since the last successful sync. If the log was synced, but
-  // the disk has no space for the mark at its end, Close() returns OK.
+  // Then power loss may lose the writes since the last successful sync. DataLoss if the directory
+  // was removed while the database was open. If the log was synced, but the disk has no space for
+  // the mark at its end, Close() returns OK.
   [[nodiscard]] absl::Status Close();
 
  private:

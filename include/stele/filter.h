@@ -83,8 +83,9 @@ class [[nodiscard]] ByteRange {
 //     a predicate
 //
 // Cost: a filter that selects families, columns, versions or rows skips most other data on disk.
-// Conditions and interleaves cost CPU time per cell. With conditions, a row above 1 MiB is read
-// once for each condition of the longest sequence of dependent ones, and once for the result.
+// Conditions and interleaves cost CPU time per cell. If the filter has conditions, a row above
+// 1 MiB is read several times: once for the result, and once for each condition in the longest
+// sequence of dependent ones.
 class [[nodiscard]] Filter {
  public:
   Filter() = default;

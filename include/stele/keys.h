@@ -34,8 +34,9 @@ namespace keys {
 // ---- fields in one key ----
 
 // Joins the parts with the delimiter: {"phone", "4c41"} becomes "phone#4c41".
-// Errors: no part; an empty delimiter; a part that contains the delimiter, or whose bytes form
-// another delimiter together with the one next to it. The inverse is Split().
+// Errors: no part; an empty delimiter; parts that Split() would not return from the result, because
+// they contain the delimiter, or form another one with it, such as "a-" with the delimiter "--".
+// The inverse is Split().
 [[nodiscard]] absl::StatusOr<std::string> Join(std::span<const std::string_view> parts,
                                                std::string_view delimiter = "#");
 // Joins parts that may contain the delimiter. In a part, '%' and every byte of the delimiter become
@@ -163,7 +164,8 @@ class RowKeySchema {
     std::string name = {};
     FieldType type = FieldType::kString;
     NumberEncoding encoding = NumberEncoding::kOrderedCode;  // of numbers and times
-    std::string from = {};  // the template of the value in a design, or ""
+    // In a design file (docs/lab/designs.md): the template of the value. Otherwise "".
+    std::string from = {};
 
     friend bool operator==(const Field&, const Field&) = default;
   };
@@ -198,6 +200,8 @@ class RowKeySchema {
   // Encodes values of the first fields, and the separator if more fields follow. Keys that have
   // these values begin with the result. Exception: in ordered code, a key whose other fields are
   // all empty ends before the separator. Read it with ReadRow.
+  // Errors: more values than fields; a wrong type of a value, or a value that Encode() rejects. The
+  // length is not checked.
   [[nodiscard]] absl::StatusOr<std::string> EncodePrefix(std::span<const Value> values) const;
 
   // Returns the JSON form on one line. Parse() is its inverse.

@@ -5,6 +5,8 @@
 //
 // Errors:    a call that gets a value out of range returns InvalidArgument.
 // Threads:   values; thread-compatible.
+// Source:    google.bigtable.v2.ReadRowsRequest (rows_limit, reversed), Idempotency (the token).
+//            The other fields are only in Stele.
 #pragma once
 
 #include <chrono>
@@ -43,8 +45,9 @@ struct DatabaseEvent {
     kBackgroundError,
     // Background work succeeds again, or the disk has space again.
     kBackgroundRecovered,
-    // Writes are refused until the database is reopened: a write or a sync of the log or of the
-    // manifest failed, or there was no memory to apply a logged write. status: the error.
+    // Writes are refused until the database is reopened. Cause: a sync of the log or of the
+    // manifest failed, a failed write to one of them could not be undone, or there was no memory to
+    // apply a logged write. status: the error.
     kPoisoned,
     // Recovery discarded an incomplete end of the log. bytes: number of bytes discarded.
     kLogDiscarded,
@@ -79,7 +82,7 @@ enum class OnDamage : uint8_t {
   // Shows everything that is readable, including commits after the damage. A later commit may be
   // visible while an earlier one is missing. A batch may be visible in part. If the manifest or
   // CURRENT is damaged, Open uses the readable edits, and adds the SSTables that they do not list.
-  // Database::Verify lists what is missing.
+  // Database::Verify lists the damage.
   kReadAround,
 };
 
@@ -161,11 +164,13 @@ struct WriteOptions {
   std::string idempotency_token = {};
 
   // Ends the write with Cancelled if a stop is requested before the commit. The token is checked
-  // while the write reads a row, and while it waits: for the write throttle, the commits before its
-  // own, another large write, a conditional write of its row, or the install of a bulk load or a
-  // DropRowRange. Once its commit has begun, the write returns the result of the commit. A
-  // cancelled write or BulkApply entry has no effect, except that a remote database may have
-  // applied it. Default: never.
+  // while the write reads a row, and while it waits for
+  //   - the write throttle, or the commits before its own
+  //   - another large write, or a conditional write of its row
+  //   - the install of a bulk load or of a DropRowRange
+  // Once its commit has begun, the write returns the result of the commit. A cancelled write or
+  // BulkApply entry has no effect, except that a remote database may have applied it. Default:
+  // never.
   std::stop_token stop = {};
 
   // Like `stop`, but with DeadlineExceeded after this time. Not set: never.
@@ -204,9 +209,9 @@ struct ReadOptions {
   // evict other readers' blocks.
   bool fill_cache = true;
 
-  // A row larger than this is returned in pieces; see RowView::is_last_piece. A piece also ends
-  // after row_piece_bytes / 128 cells, or after 256 if that is more. Capped at an eighth of
-  // memory_budget_bytes. At least 1.
+  // A row with more bytes than this is returned in pieces; see RowView::is_last_piece. A piece also
+  // has at most row_piece_bytes / 128 cells, or 256 if that is more. At least 1. A value above an
+  // eighth of DatabaseOptions.memory_budget_bytes counts as that eighth.
   uint64_t row_piece_bytes = uint64_t{16} << 20;
 
   // Ends the read with Cancelled when stop is requested. Default: never.

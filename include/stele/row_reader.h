@@ -3,6 +3,7 @@
 // Errors:    Next() returns false at the end and on an error; status() distinguishes the two.
 // Threads:   one thread at a time.
 // Fork:      see stele/database.h.
+// Source:    google.bigtable.v2.Bigtable.ReadRows.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +45,8 @@ inline namespace v0 {
 // pieces.
 class [[nodiscard]] RowReader {
  public:
-  // Constructs a reader without rows whose status is FailedPrecondition.
+  // Constructs a reader without rows whose status is FailedPrecondition. A reader that was moved
+  // from is the same.
   RowReader();
   RowReader(RowReader&& other) noexcept;
   RowReader& operator=(RowReader&& other) noexcept;

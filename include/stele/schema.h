@@ -35,7 +35,7 @@ enum class ValueType : uint8_t {
 
 // The compression of a table's SSTables.
 enum class Compression : uint8_t {
-  kNone,
+  kNone,  // not compressed
   kFast,  // lz4
   // Default. lz4 for new data. zstd for bulk loads, and for compactions whose rows have no older
   // data in other SSTables, such as major compactions and the recompression of cold data.

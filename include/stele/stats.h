@@ -20,16 +20,16 @@ inline namespace v0 {
 // Statistics of one read so far.
 // Source: google.bigtable.v2.ReadIterationStats for the first four fields.
 struct ReadStats {
-  // Rows of which the read saw a visible cell, before the filter, and rows that the filter rejected
-  // by their key.
+  // The number of rows that the read visited: rows in which it saw a visible cell, whether or not
+  // the filter passed it, and rows that the filter rejected by their key.
   //
   // The cells of a rejected row are not read and not in cells_seen. So a rejected row counts even
-  // if all of its cells are deleted, or in families that the filter does not pass. Rows with keys
-  // that the filter cannot pass, such as those without the prefix of a row key regex, are not
-  // visited and not counted.
+  // if all of its cells are deleted, or in families that the filter does not pass. A scan skips
+  // rows whose keys cannot match, such as those without the prefix of a row key regex, and does not
+  // count them.
   uint64_t rows_seen = 0;
   uint64_t rows_returned = 0;  // a row returned in pieces counts once
-  uint64_t cells_seen = 0;
+  uint64_t cells_seen = 0;     // cells that reached the filter
   uint64_t cells_returned = 0;
   uint64_t blocks = 0;         // blocks that were decoded or found in the block cache
   uint64_t bytes_read = 0;     // bytes read from files; 0 if the cache had all of them

@@ -13,7 +13,7 @@ inline namespace v0 {
 
 // Options of Database::StartTrace.
 struct TraceOptions {
-  // Records one of `sample` calls, chosen at random. At least 1.
+  // Records a call with probability 1 / `sample`. 1 records all calls. At least 1.
   uint32_t sample = 1;
 
   // Recording stops before the file has more bytes. TraceSummary.stopped_at_limit is then true.
