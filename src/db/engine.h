@@ -61,7 +61,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const ConditionalWrites& conditional_writes() const { return conditional_writes_; }
   const TableAdmin& admin() const { return admin_; }
 
-  // Waits while compactions are behind if a file will be made, and then flushes the table.
+  // Flushes the table. If that makes a file, waits before that while compactions are behind.
   absl::Status FlushTable(uint32_t table_id);
   absl::StatusOr<std::unique_ptr<BulkLoadBackend>> BeginBulkLoad(
       uint32_t table_id, std::shared_ptr<TableCounters> counters);
@@ -83,7 +83,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   absl::Status CloseOnce();
 
   const std::unique_ptr<Storage> storage_;
-  // Null without background threads, and on a machine where it could not help.
+  // Null without background threads, and on a machine with too few processors for it.
   std::unique_ptr<PrefetchPool> prefetch_;
   std::unique_ptr<JobScheduler> scheduler_;  // null when read-only
   RowLatches latches_;
