@@ -16,9 +16,9 @@ constexpr size_t kSharedBatchBytes = size_t{512} << 10;
 constexpr size_t kSharedBatchRows = 4096;
 
 // The token of one call, which may commit several batches. Reads the token's row once, and again
-// only after a commit of another call wrote it. Then it reads only the uses that it may not know:
-// an entry is applied once, so the first entry of such a use is not before the first entry that is
-// not known to be applied.
+// only after a commit of another call wrote it. A later read returns only uses that may be new.
+// Since an entry is applied only once, these begin at or after the first entry that is not known to
+// be applied.
 class CallToken {
  public:
   // Both must outlive it.
@@ -72,8 +72,9 @@ class CallToken {
     return applied_.empty() || applied_.front().begin > 0 ? 0 : applied_.front().end;
   }
 
-  // True if a known use may soon be forgotten, or was: then another call may apply an entry of it
-  // again. If commit times went back, since the clock was corrected, the ages are unknown.
+  // True if the oldest known use is so old that the database may soon forget it, or has forgotten
+  // it. Then another call may apply its entries again. If commit times went back, since the clock
+  // was corrected, the ages are unknown.
   bool MayBeForgotten() const {
     return has_gone_back_ || read_micros_ - oldest_micros_ >= kTokenMemoryMicros / 2;
   }
@@ -89,7 +90,8 @@ class CallToken {
   std::optional<RowCondition> unchanged_;  // TokenState::unchanged
 };
 
-// One attempt. Aborted: repeat it. `entry` is the index in the call, if it is one of several.
+// Makes one attempt to commit the entries. Aborted: the caller repeats it. The token records the
+// entries under the number `entry`: the index of the only entry in a BulkApply, or 0.
 absl::Status TryTogether(const WriteSteps& steps, AttemptMode mode,
                          std::span<const WriteEntry> entries, int64_t now,
                          const WriteOptions& options, uint64_t entry, CallToken* token) {
