@@ -14,7 +14,8 @@ namespace {
 
 absl::Status TableIsGone() { return NotFound("the table was deleted"); }
 
-// Cells of a family that was dropped would be lost silently.
+// Returns an error if the files have cells of a family that was dropped meanwhile. Without it these
+// cells would be lost silently.
 absl::Status CheckFamilies(const std::vector<SstableFile>& files,
                            const TableDefinition& definition) {
   for (const SstableFile& file : files) {
@@ -104,7 +105,7 @@ class Load : public ActiveBulkLoad {
   // Updates the definition, so that rows are checked against the present schema, and new families
   // are accepted.
   absl::Status FollowSchema() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    // Read first: the next call notices a change after it.
+    // Read before the view, so that the next call notices a later change.
     const uint64_t generation = parts_.committer->generation();
     if (definition_ != nullptr && generation == generation_) return absl::OkStatus();
     const std::shared_ptr<const ReadView> view = parts_.state->view();
@@ -189,7 +190,7 @@ class Load : public ActiveBulkLoad {
   std::string last_row_key_ ABSL_GUARDED_BY(mutex_);
   uint64_t row_count_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<Cell> cells_ ABSL_GUARDED_BY(mutex_);  // scratch
-  // It holds a permit of parts_.active.
+  // The load holds a permit of parts_.active.
   bool has_permit_ ABSL_GUARDED_BY(mutex_) = false;
   bool may_be_referenced_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_installed_ ABSL_GUARDED_BY(mutex_) = false;

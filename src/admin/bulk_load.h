@@ -43,7 +43,8 @@ struct BulkLoadParts {
   WriteGate* gate = nullptr;
   Committer* committer = nullptr;
   ActiveBulkLoads* active = nullptr;
-  // Called before a load of fewer bytes installs its file. Waits while compactions are behind.
+  // A load of fewer bytes calls await_turn_of_file before it installs its file. The function waits
+  // while compactions are behind.
   uint64_t small_load_bytes = 0;
   std::function<void()> await_turn_of_file = nullptr;
   Events* events = nullptr;

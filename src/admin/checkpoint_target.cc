@@ -34,8 +34,8 @@ class TargetSearch {
     STELE_ASSIGN_OR_RETURN(target.lock,
                            fs_->Lock(JoinPath(directory_, kLockName), LockMode::kExclusive,
                                      "a checkpoint being written"));
-    // Look again: before the lock was held, another process may have written a checkpoint or
-    // created a database there.
+    // Inspect the directory again: before the lock was held, another process may have written a
+    // checkpoint or created a database there.
     STELE_ASSIGN_OR_RETURN(state, Look());
     if (state == DirectoryState::kDatabase) {
       STELE_ASSIGN_OR_RETURN(target.older, CheckOlder());

@@ -87,7 +87,8 @@ class FamilyWorkingSet {
     return NotFound("family \"{}\" does not exist", Printable(change.name()));
   }
 
-  // Families that one call creates get their ids, and so their order in a row, by name.
+  // Assigns ids to the families that the call creates, in the order of their names. The ids
+  // determine the order of families in a row.
   std::shared_ptr<const TableDefinition> Finish(const TableDefinition& before) {
     std::sort(families_.begin(), families_.end(),
               [](const Member& a, const Member& b) { return a.entry.name < b.entry.name; });
@@ -207,7 +208,8 @@ void NoteChangedRows(const Parts& parts, uint32_t table_id, const KeyRange& rows
   noted.IgnoreError();
 }
 
-// The table's writes must be paused and its memtable frozen.
+// Installs an edit after all memtables of the table were flushed. The table's writes must be paused
+// and its memtable frozen.
 absl::Status InstallDuringPause(const Parts& parts, uint32_t table_id, const KeyRange& rows,
                                 const MakeFlushedEdit& make) {
   STELE_RETURN_IF_ERROR(AwaitEmptyMemory(parts, table_id));
@@ -255,8 +257,9 @@ absl::StatusOr<KeyRange> CompactTablet(const Parts& parts, uint32_t table_id,
   return range;
 }
 
-// The table's writes must be paused, and its active memtable must have no row of the range. So
-// after a flush of the frozen memtables the files have every committed row of the range.
+// Drops the rows of the range. The table's writes must be paused, and its active memtable must have
+// no row of the range. So after a flush of the frozen memtables the files have every committed row
+// of the range.
 absl::Status ExciseDuringPause(const Parts& parts, uint32_t table_id, const KeyRange& range,
                                const FilesWithoutRows& spared) {
   STELE_RETURN_IF_ERROR(AwaitFlushOfRows(parts, table_id, range));
@@ -445,7 +448,7 @@ absl::Status TableAdmin::CompactTable(uint32_t table_id, const KeyRange& range,
   std::atomic<bool> stop{false};
   const std::stop_callback on_stop(options.stop,
                                    [&stop] { stop.store(true, std::memory_order_release); });
-  // Goes by rows and not by tablets, since tablets may split and merge meanwhile.
+  // Remember the next row and not the next tablet, since tablets may split and merge meanwhile.
   KeyRange rest = range;
   while (!rest.IsEmpty()) {
     if (options.stop.stop_requested()) return stopped();

@@ -67,7 +67,7 @@ Place PlaceOf(const absl::Status& status, std::string_view file) {
   return unknown;
 }
 
-// The rows that the table covers of each file, over all its tablets.
+// Returns for each file the range of rows that the table's tablets reference.
 std::map<uint64_t, KeyRange> RowsByFile(const TableView& table) {
   std::map<uint64_t, KeyRange> rows;
   for (const ViewTablet& tablet : table.tablets) {
@@ -80,7 +80,7 @@ std::map<uint64_t, KeyRange> RowsByFile(const TableView& table) {
   return rows;
 }
 
-// Checks the reference's file. The table covers `rows` of it.
+// Checks the reference's file. `rows_shown` is the range of its rows that the table references.
 void VerifyFile(const TableView& table, const ViewReference& reference, const KeyRange& rows_shown,
                 VerifyReport* report) {
   const TableDefinition& definition = table.definition();
@@ -114,7 +114,7 @@ void AddError(const absl::Status& status, std::string_view file, VerifyReport* r
       {.file = std::move(place.file), .offset = place.offset, .what = std::move(place.what)});
 }
 
-// Whether the damage of the manifest was found, and accepted, when the database was opened.
+// Returns true if the damage of the manifest was found, and accepted, when the database was opened.
 bool IsManifestListed(const VerifySource& source) {
   const std::vector<LogDamage>* const damages = source.recovered_log.damages;
   return damages != nullptr &&

@@ -41,7 +41,7 @@ void RowReader::CheckStatusWasRead() const {
   STELE_INVARIANT(!ended_ || status_was_read_ || Outcome().ok());
 }
 
-// An empty handle has no source and no error. The message is made only when it is asked for.
+// An empty handle has no source and no error. The message is made only when it is requested.
 absl::Status RowReader::Outcome() const {
   if (source_ != nullptr) {
     STELE_RETURN_IF_ERROR(source_->CheckProcess());

@@ -48,7 +48,7 @@ class Arena {
   size_t left_ = 0;
   size_t block_bytes_next_;
   ArenaBlocks blocks_;
-  std::atomic<size_t> bytes_{0};  // relaxed: an accounting figure that orders nothing
+  std::atomic<size_t> bytes_{0};  // relaxed: may be slightly out of date
 };
 
 }  // namespace stele::internal

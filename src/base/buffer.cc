@@ -8,7 +8,7 @@
 namespace stele::internal {
 namespace {
 
-std::atomic<int> allocations_until_failure{0};  // relaxed: a test's countdown that orders nothing
+std::atomic<int> allocations_until_failure{0};  // relaxed: only its value matters
 
 bool FailThisOne() {
   int left = allocations_until_failure.load(std::memory_order_relaxed);

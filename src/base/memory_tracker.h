@@ -85,7 +85,7 @@ class MemoryTracker {
 
   // On a separate cache line, since many threads charge it.
   struct alignas(64) UseBytes {
-    // Relaxed: a figure that may be slightly out of date and orders nothing.
+    // Relaxed: may be slightly out of date, and no other memory access depends on it.
     std::atomic<uint64_t> bytes{0};
   };
   std::atomic<uint64_t>& Counter(Use use) { return uses_[static_cast<size_t>(use)].bytes; }

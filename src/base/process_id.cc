@@ -39,7 +39,7 @@ uint64_t ProcessMark() {
   if (mark != 0) return mark;
   const uint64_t generation = generations.fetch_add(1, std::memory_order_relaxed) + uint64_t{1};
   const uint64_t made = (generation << 32) | static_cast<uint32_t>(::getpid());
-  // Of several threads, the mark of the first one counts.
+  // If several threads set the mark at once, they all return the first one.
   return known->compare_exchange_strong(mark, made, std::memory_order_relaxed) ? made : mark;
 }
 

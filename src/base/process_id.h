@@ -1,7 +1,7 @@
 // base/process_id.h: the id of this process, without a system call, and objects that a forked child
 // must not use.
 //
-// Callers:   checks for a fork, which each call through a handle makes.
+// Callers:   each call through a handle calls this, to detect a fork.
 // Threads:   thread-safe.
 #pragma once
 

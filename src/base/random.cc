@@ -24,7 +24,7 @@ uint64_t RandomSeed() {
   uint64_t seed = 0;
   ssize_t bytes;
   do {
-    // So few bytes are returned completely or not at all.
+    // getrandom returns up to 256 bytes completely or not at all.
     bytes = ::getrandom(&seed, sizeof seed, 0);
   } while (bytes < 0 && errno == EINTR);
   return bytes == sizeof seed ? seed : SeedFromClock();

@@ -24,7 +24,8 @@ std::shared_ptr<SharedBudget::Member> SharedBudget::Join(
   if (free_slot == budget->slots_.end()) return nullptr;
   free_slot->is_used.store(true, std::memory_order_relaxed);
   budget->count_.store(count, std::memory_order_relaxed);
-  // The new floor must be free even if the other databases charge no more.
+  // Shrink the caches of the other databases here. They would do it at their next charge, which may
+  // never come.
   for (const Slot& other : budget->slots_) {
     if (other.shrinkable == nullptr) continue;
     if (const uint64_t over = budget->OverBytes(other); over > 0) other.shrinkable->Shrink(over);

@@ -1,9 +1,10 @@
 // base/shared_budget.h: one memory budget for several databases of a process.
 //
 // Used by:   base/memory_tracker.cc. The tracker of each database is one Member.
-// Rule:      half of the limit is divided equally among the databases: the floors. A
-//            database above its floor is over the budget if the charges and the unused floors of
-//            the others together exceed it. So a floor is always free when its database needs it.
+// Rule:      half of the limit is divided equally among the databases. Each part is the *floor* of
+//            its database. A database above its floor must free memory if all charges, and what the
+//            other databases do not use of their floors, together exceed the limit. So each
+//            database can always use its floor.
 // Cost:      a charge is one more atomic addition. Above half of the budget it reads the counter of
 //            each database.
 // Threads:   thread-safe. The mutex is taken under locks of a database, and locks of a block cache
@@ -69,7 +70,7 @@ class SharedBudget {
   const OwnerProcess owner_;
   const uint64_t bytes_;
   const uint64_t charged_bytes_max_;
-  // Relaxed, like the counters of MemoryTracker: they order nothing.
+  // Relaxed, like the counters of MemoryTracker: no other memory access depends on them.
   std::atomic<uint64_t> charged_bytes_{0};
   std::atomic<size_t> count_{0};
   Mutex mutex_;

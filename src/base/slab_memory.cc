@@ -56,7 +56,7 @@ size_t SlotBytesOf(size_t class_index) {
          (kClassesPerDoubling + class_index % kClassesPerDoubling);
 }
 
-// Relaxed, both: figures that may be out of date and order nothing.
+// Relaxed, both: may be slightly out of date, and no other memory access depends on them.
 std::atomic<uint64_t> idle_bytes{0};
 std::atomic<uint64_t> mapped_bytes{0};  // likewise
 

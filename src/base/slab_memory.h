@@ -22,7 +22,7 @@
 // Errors:    AllocateSlot returns an empty slot when the system refuses.
 // Threads:   thread-safe. Threads are spread over shards with one lock each; any thread may free a
 //            slot, which returns to its slab's shard. In a forked child all locks are free.
-// Cost:      some dozen nanoseconds, and a page fault for each frame that was not idle.
+// Cost:      a few dozen nanoseconds, and a page fault for each frame that was not idle.
 // Source:    Bonwick, The Slab Allocator (1994); jemalloc's purging of dirty pages.
 #pragma once
 

@@ -28,7 +28,7 @@ enum class CellKind : uint8_t {
   //            sources.
   kDeleteRange = 2,
   kSet = 3,  // a cell version with a value
-  // 4: in a page, a separated large value (sstable_format.h)
+  // 4 is used only in pages: a large value that is stored separately (sstable_format.h)
   kSum = 5,  // deltas; cell/fold.h defines their values
   kMin = 6,
   kMax = 7,

@@ -14,7 +14,7 @@ bool IsSame(std::string_view a, std::string_view b) {
   return a.data() == b.data() && a.size() == b.size();
 }
 
-// Empty if the value is still in its file.
+// Returns the bytes of the value in memory; empty if the value is still in its file.
 std::string_view ValueOf(const Cell& cell) {
   return cell.is_lazy ? std::string_view() : cell.value;
 }

@@ -34,7 +34,7 @@ class ColumnVersions {
   // collects none.
   int64_t FloorUnder(const Retention& retention, int64_t now) const;
   size_t count() const { return oldest_first_.size(); }
-  // The versions suffice only for floors at this time or later.
+  // FloorUnder is valid only for this time or later.
   int64_t time() const { return time_; }
 
  private:

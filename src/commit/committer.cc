@@ -20,7 +20,8 @@ constexpr size_t kGroupBytesMax = size_t{1} << 20;
 // group is not scanned, since the queue's lock is held, and the batch does not join it.
 constexpr size_t kScannedBytesMax = size_t{64} << 10;
 
-// A writer polls this long for its turn. Several small commits without a sync take less.
+// A writer polls for its turn this long, then it sleeps. Several small commits without a sync take
+// less time than this.
 constexpr std::chrono::microseconds kPolledTime{50};
 // The longest sleep of a writer with a deadline, so that no sum of times overflows.
 constexpr std::chrono::hours kSleepMax{1};
@@ -66,7 +67,7 @@ struct Committer::Waiter {
   bool is_taken = false;  // it is in a leader's group; guarded by mutex_
   Turn turn;              // given when done, or when it is at the head of the queue
 
-  // A write that is not synced. It takes a few microseconds.
+  // True for a write without a sync, which takes a few microseconds.
   bool is_short() const { return exclusive_section == nullptr && !request.sync; }
 };
 
@@ -141,14 +142,15 @@ void Committer::SleepWithLimits(Waiter* waiter) {
   while (!waiter->is_taken && !waiter->turn.is_given()) {
     waiter->status = limits.Check();
     if (!waiter->status.ok()) {
-      // It is not the head of the queue, which has its turn. So no other waiter needs a turn now.
+      // The waiter is not at the head of the queue, since the head always has its turn. So its
+      // removal gives no other waiter a turn.
       queue_.erase(std::find(queue_.begin(), queue_.end(), waiter));
       waiter->done = true;
       return;
     }
     waiter->turn.SleepAtMost(mutex_, limits.TimeLeft(kSleepMax));
   }
-  waiter->turn.Sleep(mutex_);  // its result is known soon
+  waiter->turn.Sleep(mutex_);  // a leader has it, or it leads: its result is known soon
 }
 
 absl::Status Committer::PauseWrites(uint32_t table_id,
@@ -158,7 +160,7 @@ absl::Status Committer::PauseWrites(uint32_t table_id,
   while (!begun) {
     pauses_.AwaitMayBegin(table_id, request);
     STELE_RETURN_IF_ERROR(RunExclusive([&]() -> absl::Status {
-      // Another pause began meanwhile.
+      // Wait again if another pause began meanwhile.
       if (!pauses_.MayBegin(table_id, request)) return absl::OkStatus();
       STELE_RETURN_IF_ERROR(exclusive_section());
       pauses_.Begin(table_id);
@@ -253,8 +255,8 @@ absl::Status Committer::Admit(const CommitRequest& request) const {
   return absl::OkStatus();
 }
 
-// The generation changed since the batch was made. Checks whether the change concerns one of the
-// batch's tables.
+// Called if the generation changed since the batch was made. Returns Aborted if the change concerns
+// one of the batch's tables.
 absl::Status Committer::CheckTables(const CommitRequest& request) const {
   const bool depends_on_rules = request.has_range_delete || !request.conditions.empty();
   BatchReader reader(request.batch);
@@ -367,7 +369,7 @@ void Committer::FreezeFullMemtables() {
   const bool needs_segment = log_->SpareIsDue();
   if (needs_segment && !needed_segment_) state_->SignalChange();
   needed_segment_ = needs_segment;
-  // If the disk has little room, the log uses less of it.
+  // On a nearly full disk, the log gets a quarter of its normal space.
   const uint64_t log_bytes_max =
       log_->space_is_scarce() ? limits_.log_bytes_max / 4 : limits_.log_bytes_max;
   if (log_->bytes() > log_bytes_max) {
@@ -381,12 +383,12 @@ void Committer::Close() {
     MutexLock lock(mutex_);
     closed_ = true;
   }
-  // Afterwards, so that a pause that waited to begin finds the queue closed.
+  // Close the queue before the pauses, so that a pause that waited to begin finds the queue closed.
   pauses_.Close();
   MutexLock lock(mutex_);
   if (queue_.empty()) return;
-  // Writers in the queue still get their turn. An exclusive section, which is never run, marks the
-  // end of the queue.
+  // Writers in the queue still get their turn. The last waiter is an exclusive section that is
+  // never run: when it gets its turn, all others are done.
   const std::function<absl::Status()> nothing;
   Waiter last{.exclusive_section = &nothing};
   queue_.push_back(&last);
@@ -433,7 +435,7 @@ void Committer::Poison(const absl::Status& status) {
         ToStd(status.message()));
     has_failure_.store(true, std::memory_order_release);
   }
-  state_->SignalChange();  // wakes waits for background work, which end with an error from now on
+  state_->SignalChange();  // threads that wait for background work return an error now
 }
 
 }  // namespace stele::internal

@@ -6,9 +6,10 @@
 // Calls:     the commit leader calls wal/commit_log.h (Append, Sync), memtable/memtable.h (Apply),
 //            and state/engine_state.h (Publish). Then it wakes the writers of its group.
 // Leader:    writers queue up, and the one at the head leads. It takes the writers behind it (up to
-//            kGroupBytesMax), assigns each batch its sequence, appends all of them with one write,
-//            syncs if any requests it, applies and publishes them, and wakes the others. A
-//            conditional batch joins a group only if no other batch of it writes its rows.
+//            kGroupBytesMax) and assigns each batch its sequence. It appends all batches to the log
+//            with one write, and syncs if any writer requests it. Then it applies and publishes
+//            them, and wakes the others. A conditional batch joins a group only if no other batch
+//            of it writes its rows.
 // Tokens:    a write with a token also writes the token's row, on the condition that no other
 //            commit wrote that row since the token was looked up. A group has each token at most
 //            once, so that the second of two writes with one token sees the first.
@@ -77,10 +78,10 @@ class Committer {
   // All arguments must outlive it. With a null `log` (read-only) every commit is refused.
   Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, Limits limits);
 
-  // Returns Aborted if the batch is stale: the caller must build it again. If a pause refused it
-  // (TablesOfPausedWrite), the caller first waits for the end of the pause. Other errors are the
-  // result of the write. Inside an exclusive section it commits at once. Returns Cancelled or
-  // DeadlineExceeded if the request's limits ended its wait in the queue.
+  // Commits a batch. Returns Aborted if the batch is stale: the caller must build it again. If a
+  // pause refused it (TablesOfPausedWrite), the caller first waits for the end of the pause. Other
+  // errors are the result of the write. Inside an exclusive section it commits at once. Returns
+  // Cancelled or DeadlineExceeded if the request's limits ended its wait in the queue.
   absl::Status Commit(CommitRequest request);
   // Runs `exclusive_section` like a commit: no other write runs concurrently, and all writes queued
   // before it are done. It may commit. It must not run another exclusive section, and must not take
@@ -142,7 +143,8 @@ class Committer {
   void Enqueue(Waiter* waiter);
   // `polls`: polls a while before it sleeps.
   void AwaitTurn(Waiter* waiter, bool polls);
-  // For a waiter with limits, which may take it out of the queue. It is done then.
+  // For a waiter with limits. If a limit ends the wait, takes the waiter out of the queue and sets
+  // `done`.
   void SleepWithLimits(Waiter* waiter);
   void Lead(Waiter* leader);
   std::vector<Waiter*> TakeGroup(Waiter* leader);
@@ -164,17 +166,17 @@ class Committer {
   // The thread that runs an exclusive section. Relaxed, since only that thread compares it with
   // itself.
   std::atomic<std::thread::id> section_thread_{};
-  std::atomic<uint64_t> commits_{0};  // relaxed: a figure
+  std::atomic<uint64_t> commits_{0};  // relaxed: may be slightly out of date
   uint64_t last_sequence_ = 0;        // confined to the leader
   std::vector<uint32_t> touched_;     // confined to the leader: tables of the group
-  // Confined to the leader: background threads were woken to prepare a log segment.
+  // Confined to the leader: true if background threads were woken to prepare a log segment.
   bool needed_segment_ = false;
   mutable Mutex mutex_;
   std::deque<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status poison_ ABSL_GUARDED_BY(mutex_);
   absl::Status append_failure_ ABSL_GUARDED_BY(mutex_);
-  std::atomic<bool> has_failure_{false};  // one of the two; stored under mutex_
+  std::atomic<bool> has_failure_{false};  // true if one of the two is an error; stored under mutex_
   bool has_append_failure_ = false;       // confined to the leader
 };
 

@@ -14,7 +14,7 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
   if (ProcessId() != pid_)
     return FailedPrecondition("pid {} opened the database, and pid {} may not change it", pid_,
                               ProcessId());
-  // The caller's clock may do anything, so no lock is held.
+  // This calls the user's clock, so no lock is held.
   parts_.clock->CommitTime();
   MutexLock lock(mutex_);
   if (closed_) return FailedPrecondition("the database is closed; open it again");
@@ -23,9 +23,9 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
   STELE_ASSIGN_OR_RETURN(Edit edit, make(*before));
   const uint64_t flushed_through =
       parts_.state->FlushedThrough(flushed ? flushed->memtable : nullptr);
-  // Read under mutex_, so that the marks have the order of the edits. A mark below the Version's is
-  // that of a corrected clock. The edit then covers all commits so far, so that recovery does not
-  // raise the mark to their times again (db/recovery.cc).
+  // The mark is read under mutex_, so that the marks have the order of the edits. If it is below
+  // the Version's mark, the clock was corrected. The edit then covers all commits so far. Otherwise
+  // recovery would raise the mark to their commit times again (db/recovery.cc).
   edit.clock_mark = parts_.clock->mark();
   if (edit.clock_mark < before->clock_mark)
     edit.last_sequence = std::max(edit.last_sequence, parts_.state->published_sequence());
@@ -42,7 +42,7 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
     if (parts_.manifest->poisoned()) parts_.committer->Poison(after.status());
     return std::move(after).status();
   }
-  // Keeps the files that only the old view uses until they are marked obsolete; then destroying it
+  // Keeps the old view until files that only it uses are marked obsolete. Its destruction then
   // removes them.
   const std::shared_ptr<const ReadView> view_before = parts_.state->view();
   if (count) count();

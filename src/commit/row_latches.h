@@ -24,7 +24,7 @@ namespace stele::internal {
 class RowLatches {
  public:
   static constexpr size_t kStripes = 64;
-  // Returns an error if the caller no longer waits for the write.
+  // Returns an error if the caller should stop waiting.
   using Check = std::function<absl::Status()>;
 
   // Holds the stripes of some rows until it is destroyed.

@@ -108,7 +108,7 @@ void RowWatches::EndNote(uint64_t sequence) {
 void RowWatches::ApplyToColumns(const RowOps& ops, uint64_t sequence, Row* row) {
   const auto apply = [&](const BatchOp& op, Column* column) {
     mutex_.AssertHeld();
-    if (sequence <= column->sequence) return;  // the read has seen it
+    if (sequence <= column->sequence) return;  // the cached read has seen this commit
     const size_t bytes_before = column->bytes();
     column->versions.Apply(op);
     columns_bytes_ += column->bytes() - bytes_before;
@@ -149,8 +149,8 @@ std::optional<RowWatches::Floor> RowWatches::FloorOf(const Watch& watch, const C
     return std::nullopt;
   }
   columns_.splice(columns_.begin(), columns_, known);
-  // A commit that is being noted may have more operations of the row than were noted so far. Then
-  // no floor is valid, and this sequence makes the commit refuse the write.
+  // If a commit is being noted, it may have more operations on the row than were noted so far. Then
+  // no floor is valid, so return a sequence that makes the commit refuse the write.
   const bool is_partly_noted = row.written > std::max(known->sequence, noted_through_);
   return Floor{
       .floor = known->versions.FloorUnder(retention, now),

@@ -4,8 +4,8 @@
 // A write that depends on a row begins a Watch of it before it reads the row. From then on each
 // commit that writes the row records its sequence in the watch. So the check at the write's own
 // commit is exact: it reports a row as written if and only if it was written after the read. A
-// commit looks rows up only while there are watches or cached versions, and only rows whose hash
-// shares a counter with one of these rows.
+// commit looks up its rows only while there are watches or cached versions. It skips each row whose
+// hash has a counter of zero.
 //
 // A watch may also keep the values that commits set in the row from then on.
 //
@@ -122,11 +122,12 @@ class RowWatches {
     std::string qualifier;
     friend auto operator<=>(const ColumnName&, const ColumnName&) = default;
   };
-  // The floor of a column whose versions are cached. It is valid if no commit after `sequence`
-  // wrote the row. Nullopt: the caller must read the column. `generation` is that of the tables'
-  // changes (commit/table_changes.h), taken before this call. Versions that were read in another
-  // generation are dropped, since the rule may differ. So are versions from a later time than
-  // `now`, which exist only if the clock was corrected.
+  // The floor of a column whose versions are cached: the timestamp below which all versions are
+  // garbage (ColumnVersions::FloorUnder). It is valid if no commit after `sequence` wrote the row.
+  // Nullopt: the caller must read the column. `generation` is that of the tables' changes
+  // (commit/table_changes.h), taken before this call. Versions that were read in another generation
+  // are dropped, since the rule may differ. So are versions from a later time than `now`, which
+  // exist only if the clock was corrected.
   struct Floor {
     int64_t floor = 0;
     uint64_t sequence = 0;
@@ -176,7 +177,8 @@ class RowWatches {
   Columns columns_ ABSL_GUARDED_BY(mutex_);  // the most recently used first
   size_t columns_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t noted_through_ ABSL_GUARDED_BY(mutex_) = 0;  // the last commit that was noted completely
-  // The size of rows_, and how many of them share each counter. See How above.
+  // The size of rows_, and for each counter the number of rows whose hash selects it. See How
+  // above.
   std::atomic<size_t> row_count_{0};
   std::array<std::atomic<uint32_t>, kCounters> counters_{};
 };

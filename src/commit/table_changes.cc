@@ -8,9 +8,10 @@
 namespace stele::internal {
 namespace {
 
-// The limit for the row changes that a table remembers separately. Older ones count for all rows.
+// The limit for the row changes that a table remembers separately. Older ones count as changes of
+// all rows.
 constexpr size_t kRowChangesMax = 64;
-// A range with longer keys is not remembered: it counts for all rows at once.
+// A range with longer keys is not remembered: it counts as a change of all rows.
 constexpr size_t kRangeBytesMax = 1024;
 
 }  // namespace

@@ -55,7 +55,7 @@ class TableChanges {
     uint64_t families = 0;
     uint64_t rules = 0;
     uint64_t any_row = 0;             // the newest change that may concern any row
-    std::deque<RowChange> rows = {};  // the newest other changes, oldest first
+    std::deque<RowChange> rows = {};  // the newest changes of known rows, oldest first
   };
   // Pairs with the acquire in generation(): a thread that sees the new number sees the view that
   // was installed before.

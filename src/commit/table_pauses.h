@@ -2,9 +2,10 @@
 // they refuse. During a pause no write of the table commits.
 //
 // Order:     pauses and claims get ascending numbers. A write that a pause refused claims all its
-//            tables, also those that are not paused, until it is done. A pause of a table begins
-//            only when no claim of the table has a lower number. The number of a pause is that of
-//            its request; when another pause of the table ends, it gets a new one.
+//            tables, even those that are not paused, until it is done: later pauses of them wait
+//            for the write. A pause of a table begins only when no claim of the table has a lower
+//            number. A pause gets its number when it is requested, and a new one if another pause
+//            of the table ends before it begins.
 // Bounds:    after its claim, a write waits for at most one pause of each of its tables. A pause
 //            waits for the claims that are older, and later ones do not delay it.
 // Deadlock:  impossible, because a write waits for present pauses only, and a present pause waits
@@ -36,7 +37,7 @@ class TablePauses {
   TablePauses(const TablePauses&) = delete;
   TablePauses& operator=(const TablePauses&) = delete;
 
-  // The number of a new request for a pause.
+  // Registers a request for a pause, and returns its number.
   uint64_t Request();
   // Waits until MayBegin would return true, or until Close.
   void AwaitMayBegin(uint32_t table_id, uint64_t request);

@@ -19,7 +19,7 @@ namespace stele::internal {
 
 class Turn {
  public:
-  // Without the mutex. Returns true if the turn was given within `time`.
+  // Polls, without the mutex. Returns true if the turn was given within `time`.
   bool PollFor(std::chrono::nanoseconds time) const;
   // Sleeps until the turn is given. `mutex` is held before and after.
   void Sleep(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
@@ -30,7 +30,7 @@ class Turn {
   void Give();
   // Ends a SleepAtMost without the turn. The mutex of Sleep must be held.
   void Wake() { woken_.Signal(); }
-  // With the mutex of Sleep.
+  // The mutex of Sleep must be held.
   bool is_given() const { return given_.load(std::memory_order_relaxed); }
 
  private:

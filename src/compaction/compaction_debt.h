@@ -3,8 +3,9 @@
 //
 // Used by:   commit/installer.cc calls Follow after each install.
 // Calls:     compaction/picker.h for the debt of a tablet.
-// Cost:      Follow reads the stacks of the changed tablets; for a table whose tablets were split
-//            or merged, those of all tablets, because the shares of its files change.
+// Cost:      Follow reads the stacks of the changed tablets. If tablets of a table were split or
+//            merged, it reads the stacks of all tablets of the table, because the shares of its
+//            files change.
 // Threads:   thread-compatible.
 #pragma once
 

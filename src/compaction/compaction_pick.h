@@ -21,10 +21,11 @@ namespace stele::internal {
 enum class CompactionKind {
   kMerge,  // merge the inputs into one file
   kMajor,  // merge the whole stack; tombstones are dropped
-  // Rewrite a part of the oldest cluster in the bottommost codec. No other reference has its rows.
+  // Rewrite a part of the oldest cluster in the bottommost codec. No other reference of the cluster
+  // has rows of this part.
   kRecompress,
-  // Rewrite small adjacent files of one cluster as one. No other reference of the cluster has their
-  // rows.
+  // Rewrite small adjacent files of one cluster as one. No other reference of the cluster has rows
+  // between theirs.
   kSmallFiles,
   // Give adjacent references without common rows one commit interval, without reading them.
   kMetadataMerge,
@@ -35,14 +36,15 @@ enum class CompactionKind {
 
 // docs/decisions/0015-compaction-policy.md explains the values. Tests use smaller ones.
 struct CompactionSizes {
-  // Smaller subcompactions extend over adjacent tablets.
+  // A compaction with a smaller input is extended over adjacent tablets.
   uint64_t subcompaction_bytes = uint64_t{8} << 20;
-  uint64_t neighbours_bytes = uint64_t{256} << 20;  // such a compaction reads at most this much
+  uint64_t neighbours_bytes = uint64_t{256} << 20;  // the limit for the input of an extended one
   uint64_t small_file_bytes = uint64_t{1} << 20;    // smaller adjacent files are combined
-  // The compaction debt of a file that is one of too many (picker.h). The cost of such a file is
-  // its install, its sync and its open handle, not its bytes. SizesFor derives it from the budget.
+  // The compaction debt of each small file above `free_files` (picker.h). The cost of such a file
+  // is its install, its sync and its open handle, not its bytes. SizesFor derives it from the
+  // budget.
   uint64_t file_debt_bytes = uint64_t{1} << 10;
-  size_t free_files = 64;  // so many of a tablet are no debt
+  size_t free_files = 64;  // this many small files of a tablet are no debt
   // Adjacent cold references are recompressed when they have at least this many bytes together.
   uint64_t recompress_bytes = uint64_t{32} << 20;
   // A cold tablet with fewer bytes in the other codec is not rewritten.
@@ -65,13 +67,14 @@ struct CompactionPick {
   std::string split_row;      // for a split: the first row of the second half
   std::string reason;         // one line for events and dumps
   uint64_t output_bytes = 0;  // a lower estimate of the bytes that the job writes
-  bool reclaims = false;      // it frees dead bytes; output_bytes leaves them out
-  // Of a kind that steady writes and reads make due again and again: a metadata merge, a merge by
-  // size or a merge for reads.
+  bool reclaims = false;      // the job frees dead bytes; output_bytes does not include them
+  // True for the kinds that steady writes and reads make due again and again: a metadata merge, a
+  // merge by size and a merge for reads.
   bool is_recurring = false;
-  bool is_turn_of_others = false;  // made while the recurring kinds came last
-  // The database clock at a time when the schema of the pick was in force, read after the view was
-  // taken. So no GC rule is applied at a time before the rule or the cells existed.
+  bool is_turn_of_others = false;  // see PickerInput::recurring_last
+  // The time at which the job applies GC rules. It is read from the database clock after the view
+  // was taken, while the schema of the pick was in force. So no rule is applied at a time before
+  // the rule or the cells existed.
   int64_t now = 0;
 };
 
@@ -82,7 +85,7 @@ struct SplitPoint {
   uint64_t bytes_behind = 0;
 };
 
-// Asks for the share of a stack's bytes that a major compaction would free.
+// Requests an estimate of the share of a stack's bytes that a major compaction would free.
 struct DeadSampleRequest {
   uint32_t table_id = 0;
   const KeyRange& tablet;

@@ -27,7 +27,8 @@ int64_t FirstKept(const Retention& rule, int64_t low, int64_t high, int64_t now)
   return low;
 }
 
-// Assumes that timestamps are evenly distributed.
+// Returns the share of the versions that are garbage by age. Assumes that timestamps are evenly
+// distributed.
 double AgedShare(const Retention& rule, const FamilySummary& family, int64_t now) {
   if (!rule.IsGarbage(1, family.timestamp_min, now)) return 0;
   if (rule.IsGarbage(1, family.timestamp_max, now)) return 1;
@@ -38,7 +39,8 @@ double AgedShare(const Retention& rule, const FamilySummary& family, int64_t now
                            std::max(span, 1.0));
 }
 
-// Assumes that all columns have as many versions as the longest one.
+// Returns the share of the versions that are garbage by ordinal. Assumes that all columns have as
+// many versions as the longest one.
 double ExcessVersionShare(const Retention& rule, const FamilySummary& family,
                           int64_t newest_commit_time) {
   if (!rule.IsGarbage(family.versions_max, family.timestamp_max, newest_commit_time)) return 0;

@@ -8,9 +8,9 @@
 //            whether a sample is worth its cost (PickerInput::measure_dead).
 // Terminates: for a file that a major compaction wrote at `now`, every estimate is zero. It has no
 //            tombstone, no dropped family, no version that is garbage at `now` for any ordinal, and
-//            no column with more versions than its rule allows at the file's newest commit time. A
-//            single file has no older contents. So a major compaction never causes the next one
-//            for the same reason (engine rule 9 says what jobs drop).
+//            no column with more versions than its rule allows at the file's newest commit time. In
+//            a stack of a single file, it has no older contents to hide. So a major compaction
+//            never causes the next one for the same reason (engine rule 9 says what jobs drop).
 // Threads:   pure functions.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace stele::internal {
 // other files hide. Tombstones count as dead bytes.
 struct ShownDeadBytes {
   uint64_t all = 0;
-  uint64_t of_dropped_families = 0;  // the part that is in no sample
+  uint64_t of_dropped_families = 0;  // the part of `all` that samples do not count
   // Only some cells are garbage by age or ordinal. `all` assumes that bytes are spread evenly over
   // the cells, so it may be very wrong.
   bool is_guess = false;
@@ -46,10 +46,10 @@ class OlderContents {
  public:
   // Adds this share (0 to 1) of the file.
   void Add(const SstableFile& file, double share);
-  // Returns an upper estimate of the bytes of these sources that this share of a newer file hides.
-  // A row tombstone hides a row of the average size. Another tombstone hides the cells of its
-  // family in an average row. A version hides an older one if the rule counts versions, or if both
-  // may have the same timestamp.
+  // Estimates, rather high, how many bytes of these sources are hidden by a newer file. `share` of
+  // the file is in the tablet. A row tombstone hides a row of the average size. Another tombstone
+  // hides the cells of its family in an average row. A version hides an older one if the rule
+  // counts versions, or if both may have the same timestamp.
   double HiddenBy(const SstableFile& file, double share, const TableDefinition& definition) const;
 
  private:

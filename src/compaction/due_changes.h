@@ -1,7 +1,7 @@
 // compaction/due_changes.h: checks whether a compaction became due since all tablets were examined.
 //
-// A background thread looks for a compaction after each change. PickCompaction examines all
-// tablets. If it finds none, later looks examine only the tablets that changed since then, and
+// A background thread searches for a compaction after each change. PickCompaction examines all
+// tablets. If it finds none, later searches examine only the tablets that changed since then, and
 // PickCompaction runs again only if one of them has a compaction due.
 //
 // Used by:   jobs/job_scheduler.cc.
@@ -28,10 +28,10 @@ struct QuietLook {
   FilesByTablet unreadable;
 };
 
-// True if a compaction is due in a tablet that changed since `look`: in its stack, its table's
-// schema, or whether it is busy. The input's Version must be a result of Apply (edit.h). Adds the
-// number of examined tablets to `examined`: at most three for each changed tablet, and all tablets
-// of a table whose schema changed.
+// Returns true if a compaction is due in a tablet that changed since `look`. A tablet has changed
+// if its stack, its table's schema or its busy state is different. The input's Version must be a
+// result of Apply (edit.h). Adds the number of examined tablets to `examined`: at most three for
+// each changed tablet, and all tablets of a table whose schema changed.
 bool IsAnyDueSince(const QuietLook& look, const PickerInput& input, uint64_t* examined);
 
 }  // namespace stele::internal

@@ -20,7 +20,7 @@ namespace stele::internal {
 
 struct FileParts {
   struct InTablet {
-    std::string_view tablet_start;  // of the table that was counted
+    std::string_view tablet_start;  // points into the counted table
     uint64_t references = 0;
   };
   std::vector<InTablet> counted;  // the counted tablets that reference the file, ascending

@@ -15,17 +15,18 @@
 namespace stele::internal {
 
 // The greatest number of sources that are merged by size at once. A job opens each source, and
-// keeps a row group and a read window of each in memory. A guess: the limit adds one rewrite in two
-// thousand flushes.
+// keeps a row group and a read window of each in memory. The value is a guess. It causes one
+// additional rewrite in two thousand flushes.
 inline constexpr size_t kFanInMax = 64;
 
 // Size-tiered: finds the newest range of enough clusters of similar size. If the range is too long,
 // takes its oldest part. A cell is rewritten about log(data / flush) / log(fan-in) times.
 std::optional<InputRange> FindTieredInputs(const std::vector<OverlapCluster>& clusters);
 
-// Considers the ranges that cost less to merge than the `reads` since the last change of the stack
-// have cost because of additional sources. Returns the one that removes most sources. Returns none
-// without reads: a tablet that is only written stays tiered.
+// Finds a merge that reads have made worthwhile. A range of clusters qualifies if its additional
+// sources have cost the `reads` since the last change of the stack more than merging the range
+// costs. Returns the range that removes most sources. Returns none without reads: a tablet that is
+// only written stays tiered.
 std::optional<InputRange> FindInputsForReads(const std::vector<OverlapCluster>& clusters,
                                              uint64_t reads);
 
@@ -36,8 +37,8 @@ struct TieredDebt {
 };
 TieredDebt TieredDebtOf(std::vector<OverlapCluster> clusters);
 
-// Returns a cluster that is worth rewriting because drops have cut its files into too many
-// references: the one with the most of them for its bytes.
+// Finds a cluster whose files have too many references because of drops, so that it is worth
+// rewriting. Returns the one with the most fragments per byte.
 std::optional<InputRange> FindFragmentedInputs(const std::vector<OverlapCluster>& clusters);
 // The number of references that rewriting these inputs removes.
 size_t FragmentsOf(const std::vector<OverlapCluster>& clusters, const InputRange& inputs);

@@ -88,7 +88,7 @@ bool IsInRowOrder(const Tablet& tablet, const OverlapCluster& cluster) {
   return true;
 }
 
-// Several references to one file count once.
+// Counts the files of references [begin, end). Several references to one file count once.
 size_t CountFiles(const Tablet& tablet, size_t begin, size_t end) {
   if (end - begin < kSmallFileCountMin) return end - begin;
   std::set<uint64_t> files;
@@ -152,7 +152,7 @@ std::optional<InputRange> FindSmallFileInputsFrom(const Tablet& tablet,
   return std::nullopt;
 }
 
-// Makes the references what a metadata merge to `cluster` would make them.
+// Changes the references as a metadata merge into `cluster` would change them.
 void Join(const OverlapCluster& cluster, std::vector<SstableReference>* references) {
   for (SstableReference& reference : *references) {
     reference.sequence_first = cluster.sequence_first;

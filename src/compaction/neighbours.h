@@ -32,8 +32,8 @@ std::optional<InputRange> InputsWithin(const std::vector<OverlapCluster>& cluste
 
 // Returns the seed and contiguous tablets on both sides of it, with the inputs that `inputs_of`
 // returns for them. It stops at a tablet without inputs, at one that is not smaller than
-// `subcompaction_bytes`, and when the total would exceed `bytes_max`. Ascending. A seed that is not
-// small stays alone.
+// `subcompaction_bytes`, and when the total would exceed `bytes_max`. Ascending. The seed is the
+// tablet for which the compaction was picked. A seed that is not small stays alone.
 std::vector<TabletInputs> ExtendOverNeighbours(
     const TabletInputs& seed, size_t tablet_count, uint64_t subcompaction_bytes, uint64_t bytes_max,
     const std::function<std::optional<InputRange>(size_t tablet_index)>& inputs_of);

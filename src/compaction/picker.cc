@@ -48,7 +48,7 @@ class Candidates {
   uint64_t RoomFor(Urgency urgency) const {
     return urgency == Urgency::kDead ? input_.reclaiming_output_bytes_max : input_.output_bytes_max;
   }
-  // 0: no pick was withheld.
+  // The output size of the smallest pick that the disk has no room for; 0: none.
   uint64_t withheld_bytes() const { return withheld_bytes_; }
   void Offer(Urgency urgency, double value, CompactionPick pick) {
     if (pick.output_bytes > RoomFor(urgency)) {
@@ -91,7 +91,8 @@ class Candidates {
            urgency == static_cast<size_t>(Urgency::kTiered) ||
            urgency == static_cast<size_t>(Urgency::kRead);
   }
-  // Kinds of an earlier round come first.
+  // Returns the round in which a kind is considered. All kinds of round 0 come before those of
+  // round 1.
   int RoundOf(size_t urgency) const {
     if (input_.metadata_merges_last && urgency == static_cast<size_t>(Urgency::kMetadataMerge))
       return 2;
@@ -191,8 +192,8 @@ class TablePicker {
   }
 
   // Offers a merge. Its value is the number of sources removed per byte, since cheap merges speed
-  // up reads soonest. Includes adjacent tablets that `joins` accepts, with their references of the
-  // same commits.
+  // up reads soonest. The merge includes adjacent tablets that `joins` accepts, with their
+  // references that have the same commits.
   void OfferMerge(Urgency urgency, const TabletInputs& seed,
                   const std::function<bool(const TabletLook&)>& joins, std::string reason,
                   Candidates* candidates) {
@@ -218,8 +219,8 @@ class TablePicker {
                       MakePick(CompactionKind::kMerge, subcompactions, std::move(reason)));
   }
 
-  // The value is the number of fragments removed per byte. It is comparable to that of merges, so
-  // neither kind delays the other for long.
+  // Offers the rewriting of a fragmented cluster. Its value is the number of fragments removed per
+  // byte. It is comparable to that of merges, so neither kind delays the other for long.
   void OfferFragmented(size_t index, const std::vector<OverlapCluster>& clusters,
                        Candidates* candidates) const {
     const std::optional<InputRange> inputs = FindFragmentedInputs(clusters);
@@ -235,8 +236,9 @@ class TablePicker {
   // Offers rewrites that must reach the end of the stack, where tombstones are dropped.
   void OfferRewrites(size_t index, const std::vector<OverlapCluster>& clusters, bool is_busy,
                      Candidates* candidates) {
-    // A sample reads files, so it is taken only for a job that would be picked. When the recurring
-    // kinds come last, these are the jobs of the other tablets, whose samples stay valid.
+    // A sample reads files, so it is taken only if its job would be picked: if no more urgent pick
+    // exists. While the recurring kinds come last, it is taken if no recurring pick is due in this
+    // tablet. Then the stack changes rarely, and the sample stays valid.
     const bool has_turn = input_.recurring_last && !is_busy;
     if (has_turn || !candidates->HasMoreUrgentThan(Urgency::kDead))
       OfferReclaiming(index, clusters, candidates);
@@ -411,7 +413,8 @@ uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileSh
     }
     AddSmallFiles(tablet, clusters, parts, sizes.small_file_bytes, sizes.recompress_bytes, &files);
   }
-  // A file that several tablets share is not one of a call that writes few rows again and again.
+  // A file that several tablets share does not come from a caller that flushes a few rows again and
+  // again, so it is not counted.
   std::erase_if(files, [&](uint64_t file) {
     const auto it = parts.find(file);
     return it != parts.end() && it->second.shown > 1;

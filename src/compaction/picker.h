@@ -42,11 +42,12 @@ std::optional<CompactionPick> PickCompaction(const PickerInput& input);
 bool IsAnyDue(const PickerInput& input, const TableState& adjacent, const FileShares& parts);
 
 // The compaction debt: the bytes that merging by size still has to rewrite, after all possible
-// joins, and the fragmented files. Of the files that only this tablet references and that wait for
-// a merge by size or a small-file compaction, sizes.free_files are free, and each further one
-// counts sizes.file_debt_bytes. 0 if PickCompaction would pick nothing on a disk with enough space.
-// It drives write stalls. Not counted are compactions for reads, dead bytes or codecs, which can
-// wait, and merges that `unreadable` files prevent.
+// joins, and the bytes of fragmented clusters. It also counts the files that only this tablet
+// references and that wait for a merge by size or a small-file compaction. The first
+// sizes.free_files of them are free, and each further one counts sizes.file_debt_bytes. The debt is
+// 0 if PickCompaction would pick nothing on a disk with enough space. It drives write stalls. Not
+// counted are compactions for reads, dead bytes or codecs, which can wait, and merges that
+// `unreadable` files prevent.
 uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable = {},
                              const CompactionSizes& sizes = {});
 // The compaction debt of the tablet at `index`. `parts` must count its files.

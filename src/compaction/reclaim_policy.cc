@@ -12,11 +12,11 @@ namespace {
 // A tablet is rewritten only if at least this share of its bytes is dead. So the rewrite writes at
 // most three live bytes for each byte that it frees.
 constexpr double kDeadShareMin = 0.25;
-// The share if newer entries hide so much of the dead bytes that the files' own summaries show less
-// than kDeadShareMin. With kDeadShareMin, writers that always replace their data would pay three
-// bytes for each byte.
+// The minimum share if the files' own summaries show less than kDeadShareMin, so that newer entries
+// hide most of the dead bytes. With kDeadShareMin instead, a workload that always replaces its data
+// would rewrite three bytes for each byte that it writes.
 constexpr double kHiddenShareMin = 0.5;
-// The share for an idle tablet. Its files then take less than 1.2 times the live bytes.
+// The minimum share for an idle tablet. So its files take less than 1.2 times the live bytes.
 constexpr double kDeadShareMinIdle = 1.0 / 7;
 
 bool IsIdle(const Tablet& tablet, const InputRange& inputs, int64_t now) {

@@ -19,7 +19,8 @@
 namespace stele::internal {
 
 // Returns the oldest references that may be dropped unread (engine rule 11). All their cells are
-// garbage, and their tombstones hide no cells in kept references. Bytes and intervals are not set.
+// garbage, and their tombstones hide no cells in kept references. The bytes and the interval of the
+// result are not set.
 std::optional<InputRange> FindDroppableInputs(const Tablet& tablet,
                                               const TableDefinition& definition, int64_t now);
 
@@ -49,8 +50,9 @@ struct HidingOperations {
 };
 // A table is idle if nothing was committed to it for this long.
 inline constexpr int64_t kIdleMicros = 30'000'000;
-// True if the memtable of an idle table may hide so many bytes that its files are worth rewriting
-// after a flush. Only files are compacted, so without a flush the space would not be freed.
+// True if the memtable of an idle table may hide enough bytes in the files to make a major
+// compaction worthwhile after a flush. Only files are compacted, so without a flush the space would
+// not be freed.
 bool IsFlushWorthwhile(const TableState& table, const HidingOperations& operations);
 
 }  // namespace stele::internal

@@ -22,9 +22,9 @@
 
 namespace stele::internal {
 
-// A maximal set of references whose commit intervals are equal or overlap, directly or through
-// others: parts of one file, files of one bulk load, joined references, or references of merged
-// tablets. References whose intervals overlap have no row in common.
+// A maximal set of references whose commit intervals overlap, directly or through others. These are
+// parts of one file, files of one bulk load, joined references, or references of merged tablets.
+// References whose intervals overlap have no row in common.
 struct OverlapCluster {
   size_t begin = 0;  // positions in the stack
   size_t end = 0;

@@ -10,8 +10,8 @@
 namespace stele::internal {
 namespace {
 
-// A split must leave at least 1 / kHalfShare of the maximum on each side. Otherwise the rest is a
-// row that is too large by itself.
+// A split must leave at least 1 / kHalfShare of the maximum on each side. If it cannot, nearly the
+// whole tablet is one row, which cannot be divided.
 constexpr uint64_t kHalfShare = 8;
 constexpr uint64_t kMergeShare = 4;
 // A limit, because one edit contains the whole stack of the merged tablet.

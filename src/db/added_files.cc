@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kComparisonsMax = uint64_t{1} << 32;
 constexpr size_t kStackMax = size_t{1} << 20;
 
-// Rows whose older versions were merged into a file.
+// Rows whose older cells a compaction has merged into a file.
 struct Replacement {
   uint64_t file_number = 0;  // of the output, or of the only file that is replaced
   bool is_of_one_file = false;
@@ -28,8 +28,8 @@ bool Replaces(const Replacement& replacement, const ReferenceEdit& older) {
          older.sequence_last <= replacement.sequence_last;
 }
 
-// Appends what the file of `place` replaced: each input, and older files with commits between those
-// of the inputs, in the rows from the first input to the last.
+// Appends what the file of `place` replaced: each input, and, in the rows from the first input to
+// the last, each older file whose commits are within those of the file.
 void AppendReplacements(const FilePlace& place, std::vector<Replacement>* replacements) {
   if (place.inputs.empty()) return;
   Replacement of_all{.file_number = place.reference.file_number,
@@ -62,7 +62,7 @@ void Subtract(const KeyRange& rows, std::vector<KeyRange>* ranges) {
 }
 
 // Returns the rows of the reference that are not replaced. The commit of a bulk load is unknown, so
-// only files that name it replace it.
+// only a compaction that names it as an input replaces it.
 std::vector<KeyRange> RowsLeft(const ReferenceEdit& reference, bool is_load,
                                const std::vector<Replacement>& replacements) {
   std::vector<KeyRange> rows;
@@ -83,13 +83,14 @@ void AppendReferences(const ReferenceEdit& reference, std::vector<KeyRange> rows
   }
 }
 
-// Whether two references for the same rows have commits in common.
+// Returns true if two references have a row and a commit in common (engine rule 1).
 bool Contradict(const ReferenceEdit& a, const ReferenceEdit& b) {
   return a.sequence_first <= b.sequence_last && b.sequence_first <= a.sequence_last &&
          a.range.Overlaps(b.range);
 }
 
-// Moves a bulk load to the first commit after its own that the stack does not have in its rows.
+// Gives a bulk load a commit of its own: the first one after the newest commit before the load that
+// no file with rows of the load has.
 void PlaceLoad(const std::vector<ReferenceEdit>& stack, ReferenceEdit* load) {
   std::vector<std::pair<uint64_t, uint64_t>> taken;
   for (const ReferenceEdit& other : stack) {
@@ -151,7 +152,7 @@ class TabletStack {
   }
 
  private:
-  // Counts the work of the next place.
+  // Counts the comparisons for the next file, and returns an error above the limits.
   absl::Status Count(const FilePlace& place) {
     const uint64_t replaced = place.inputs.size() + 1;
     added_.comparisons += replacements_.size() + replaced * (stack_.size() + replaced);

@@ -1,4 +1,5 @@
-// db/added_files.h: adds files to the stack of one tablet, each at the place of its commits.
+// db/added_files.h: adds files to the stack of one tablet. The commits of a file determine its
+// position in the stack.
 //
 // Used by:   db/file_edits.cc decides which file is added and which is replaced.
 // Errors:    InvalidArgument if there are too many files to compare.
@@ -17,19 +18,19 @@ namespace stele::internal {
 // What the edit of a file says about one tablet.
 struct FilePlace {
   ReferenceEdit reference;            // the range is empty if the file has no rows there
-  std::vector<ReferenceEdit> inputs;  // of a compaction: what it replaced there
-  bool is_load = false;               // a bulk load, with the newest commit before it
-  // False: the stack has it, or an edit has removed it. It only tells what it replaced.
+  std::vector<ReferenceEdit> inputs;  // of a compaction: its inputs in this tablet
+  bool is_load = false;               // of a bulk load: `reference` has the newest commit before it
+  // False if the stack has the file, or an edit has removed it. Then only `inputs` is used.
   bool may_be_added = false;
 };
 
 struct AddedFiles {
   std::set<uint64_t> numbers;
-  std::set<uint64_t> refused;  // those that contradict others in a tablet
-  uint64_t comparisons = 0;    // of references, so far
+  std::set<uint64_t> refused;  // not added: their commits overlap those of another file
+  uint64_t comparisons = 0;    // of references, so far; limited
 };
 
-// Adds places to the stack, newest first. Adds to `added`.
+// Adds the files of `places` to the stack, which is newest first. Updates `added`.
 absl::Status AddPlaces(std::vector<FilePlace> places, std::vector<ReferenceEdit>* stack,
                        AddedFiles* added);
 

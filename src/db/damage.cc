@@ -29,10 +29,11 @@ absl::Status CheckManifestEnd(const ManifestLog::Recovered& recovered, const Log
   const std::string name = ManifestName(recovered.manifest_number);
   const SyncedManifestEnd manifest_end{.number = recovered.manifest_number,
                                        .bytes = recovered.end_offset};
-  // The log was closed after the manifest. An end mark of the log that states no position
-  // (StoreManifestEnd) is compared with the manifest's end mark. Otherwise the position decides
-  // below: edits follow the manifest's end mark if a session found no space to begin the log
-  // (CommitLogOptions::may_begin_later), and the last one may be torn.
+  // Close ends the manifest before the log. So if the log has an end mark that states no position
+  // (StoreManifestEnd), the manifest must have an end mark, too. If the log's end mark states a
+  // position, only the positions are compared, below. Then edits may follow the manifest's end
+  // mark, and the last one may be torn: a session that found no space to begin the log writes them
+  // (CommitLogOptions::may_begin_later).
   if (tail.clean && !recovered.closed && tail.closed_manifest_end == SyncedManifestEnd()) {
     return DataLoss(name, recovered.end_offset,
                     "the log was closed properly but the manifest was not: the end of the manifest "
@@ -64,8 +65,8 @@ LogDamage DamageOf(const absl::Status& status, const std::string& file, uint64_t
   return {.file = file, .offset = offset, .last_sequence = last_sequence, .what = std::move(what)};
 }
 
-// An SSTable shows all its commits or none, so the database cannot be shown as of an earlier
-// commit.
+// Returns DataLoss if an SSTable has commits after the damage. An SSTable shows all its commits or
+// none, so the database cannot be shown as of the last commit before the damage.
 absl::Status CheckNoLaterCommits(const Version& version, const LogDamage& damage) {
   for (const auto& [table_id, table] : version.tables) {
     for (const Tablet& tablet : table->tablets) {
@@ -149,7 +150,7 @@ absl::Status CheckEnds(Storage& storage, const ManifestLog::Recovered& recovered
   storage.log_damages.insert(storage.log_damages.end(), tail.damages.begin(), tail.damages.end());
   LogTail whole = tail;
   if (on_damage == OnDamage::kReadBefore && !tail.damages.empty()) {
-    // Records after the damage may state that the manifest had more edits.
+    // Read the records after the damage, too: they may state that the manifest had more edits.
     LogReadOptions options = ReadOptionsOf(storage, version);
     options.at_damage = AtDamage::kSkip;
     STELE_ASSIGN_OR_RETURN(
@@ -163,7 +164,7 @@ absl::Status CheckEnds(Storage& storage, const ManifestLog::Recovered& recovered
   if (absl::Status end = CheckLogEnd(version, tail); !end.ok()) {
     if (on_damage == OnDamage::kRefuse) return end;
     const SyncedLogEnd& synced = version.synced_log_end;
-    // After a stop, the end of the log was not looked for.
+    // If reading stopped at damage (kReadBefore), the end of the log is unknown.
     if (on_damage == OnDamage::kReadAround || tail.damages.empty())
       storage.log_damages.push_back(
           DamageOf(end, SegmentName(synced.segment), synced.end_offset, tail.last_sequence));

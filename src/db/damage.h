@@ -18,17 +18,16 @@
 
 namespace stele::internal {
 
-// InspectDirectory. With kReadAround, a directory that has a manifest or an SSTable is a database,
-// also if CURRENT is missing.
+// Like InspectDirectory. With kReadAround, a directory that has a manifest or an SSTable is a
+// database even if CURRENT is missing.
 absl::StatusOr<DirectoryState> InspectToOpen(FileSystem* file_system, const std::string& directory,
                                              const EngineOptions& options);
 
-// Recovers the manifest without changing it. With kReadAround, a damaged manifest is read around
-// the damage, one that CURRENT does not name is found, and SSTables that it does not list are
-// added.
+// Recovers the manifest without changing it. With kReadAround, reads around the damage of a
+// manifest, finds a manifest that CURRENT does not name, and adds SSTables that no edit lists.
 absl::StatusOr<ManifestLog::Recovered> RecoverManifest(Storage& storage);
 
-// The options with which the log is read.
+// Returns the options for reading the log.
 LogReadOptions ReadOptionsOf(const Storage& storage, const Version& version);
 
 // Checks that neither the log nor the manifest lost its end, unless the options accept it.

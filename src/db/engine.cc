@@ -15,7 +15,7 @@
 namespace stele::internal {
 namespace {
 
-// More than a bulk load writes between two checks of the free space.
+// A bulk load writes less than this between two checks of the free space.
 constexpr uint64_t kLoadStepBytes = uint64_t{1} << 20;
 
 std::unique_ptr<PrefetchPool> NewPrefetchPool(const EngineOptions& options) {
@@ -234,7 +234,7 @@ absl::Status Engine::Sync() {
   STELE_RETURN_IF_ERROR(storage_->gate.CheckDirectory());
   Committer& committer = *storage_->committer;
   STELE_RETURN_IF_ERROR(committer.poison());
-  // In the commit order, so that the log is not closed concurrently.
+  // Runs in the commit order, so that the log is not closed concurrently.
   return committer.RunExclusive([this, &committer] {
     const absl::Status status = storage_->log->Sync();
     if (!status.ok()) committer.Poison(status);

@@ -84,7 +84,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   absl::Status CloseOnce();
 
   const std::unique_ptr<Storage> storage_;
-  // Null without background threads, and on a machine where it could not help.
+  // Null without background threads, and on a machine with too few processors for it.
   std::unique_ptr<PrefetchPool> prefetch_;
   std::unique_ptr<JobScheduler> scheduler_;  // null when read-only
   RowLatches latches_;

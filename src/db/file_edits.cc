@@ -20,7 +20,7 @@ constexpr uint64_t kCommitMax = (uint64_t{1} << 56) - 1;
 constexpr uint64_t kPartsMax = uint64_t{1} << 20;
 
 struct TabletParts {
-  TabletEdit listed;  // as in the Version
+  TabletEdit listed;  // as the Version has it
   std::vector<FilePlace> parts;
 };
 
@@ -57,7 +57,7 @@ bool Lists(const TabletEdit& tablet, uint64_t file_number) {
   });
 }
 
-// Returns the part of `written` in `tablet`, whose boundaries may be others.
+// Returns the part of `written` that is in `tablet`. The two may have different boundaries.
 FilePlace PlaceIn(const TabletParts& tablet, const TabletEdit& written, const FileWithEdit& file,
                   bool is_described) {
   const KeyRange covered = Intersect(tablet.listed.range, written.range);
@@ -97,7 +97,7 @@ absl::Status AddFile(const FileWithEdit& file, bool is_described, TableParts* ta
   return absl::OkStatus();
 }
 
-// Tables are never renamed, so a file with another name is of another database.
+// Tables are never renamed, so a file whose table has another name belongs to another database.
 bool IsOfTable(const TableEdit& edit, const TableParts& table) {
   return table.definition == nullptr || edit.definition == nullptr ||
          edit.definition->name == table.definition->name;
@@ -126,7 +126,7 @@ absl::StatusOr<TableEdit> EditOf(uint32_t table_id, TableParts table,
     for (FilePlace& place : tablet.parts) {
       const auto commits = table.commits.find(place.reference.file_number);
       if (!place.is_load || commits == table.commits.end()) continue;
-      place.is_load = false;  // from here on like any other file
+      place.is_load = false;  // from here on it is like any other file
       std::tie(place.reference.sequence_first, place.reference.sequence_last) = commits->second;
     }
     STELE_RETURN_IF_ERROR(AddPlaces(std::move(tablet.parts), &tablet.listed.stack, &added));
@@ -147,7 +147,8 @@ bool AreCommits(const ReferenceEdit& reference) {
          reference.sequence_last <= kCommitMax;
 }
 
-// Whether a tablet of the file's edit is one that a job writes. `before` is the tablet before it.
+// Returns true if a job could have written this tablet of a file's edit. `before` is the tablet
+// before it.
 bool IsTabletOf(const TabletEdit& tablet, uint64_t file_number, const TabletEdit* before) {
   if (tablet.range.IsEmpty() || tablet.stack.empty()) return false;
   if (before != nullptr && !before->range.EndsBefore(tablet.range.start)) return false;

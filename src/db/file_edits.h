@@ -3,7 +3,7 @@
 //
 // How:       every file is placed where its job placed it. The output of a compaction replaces the
 //            inputs that its edit names. It also replaces older files whose commits are among those
-//            of the inputs: they were inputs of an earlier compaction, because two references to
+//            of the inputs. They were inputs of an earlier compaction, because two references to
 //            the same rows have no commit in common (engine rule 1).
 // Not added: files that a readable edit lists. If the Version lacks one, an edit removed it.
 // Loads:     the edit of a bulk load has no `flushed_through`. It has the newest commit before the
@@ -40,8 +40,8 @@ std::map<uint32_t, std::shared_ptr<const TableDefinition>> NewestDefinitions(
 
 // Adds files to the Version. `files` are all files that name their tables, also those that the
 // Version has. `described` are the numbers of the files that readable edits of the manifest
-// described. A file of which the result has no reference is replaced by others, or contradicts
-// them. The definition of a table is the newest one that the Version or a file has.
+// described. If the result has no reference to a file, other files replace or contradict it. The
+// definition of a table is the newest one that the Version or a file has.
 absl::StatusOr<std::shared_ptr<const Version>> AddFiles(const Version& version,
                                                         const std::vector<FileWithEdit>& files,
                                                         const std::set<uint64_t>& described);

@@ -127,7 +127,8 @@ bool GappedEdits::IsDescribed(uint64_t number, const ReadFileSummary& read_summa
                                   SstableName(number), ToStd(summary.status().message())));
     return false;
   }
-  // The time is unknown, so no version is garbage because of its ordinal.
+  // The commit time is unknown. With INT64_MAX, jobs drop no version because of its ordinal
+  // (OrdinalTime).
   files_[number] = {
       .number = number, .summary = *std::move(summary), .newest_commit_time = INT64_MAX};
   return true;

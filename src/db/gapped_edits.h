@@ -1,7 +1,7 @@
 // db/gapped_edits.h: makes a Version from the edits of a manifest of which some are missing.
 //
-// An edit replaces whole tablets, so a later edit of the same rows gives what a missing one said.
-// Tablets that no later edit replaces stay as they were before the gap.
+// An edit replaces whole tablets, so a later edit of the same rows also has what a missing edit
+// changed. Tablets that no later edit replaces stay as they were before the gap.
 //
 // Used by:   db/readable_manifest.cc, only to read around damage.
 // Calls:     db/version_snapshot.h.
@@ -26,9 +26,9 @@
 
 namespace stele::internal {
 
-// The newest definition of each table that the SSTables themselves have.
+// The newest definition of each table in the footers of its SSTables.
 using Definitions = std::map<uint32_t, std::shared_ptr<const TableDefinition>>;
-// Returns the summary that the SSTable itself has.
+// Returns the summary in the footer of the SSTable.
 using ReadFileSummary = std::function<absl::StatusOr<SstableSummary>(uint64_t file_number)>;
 
 class GappedEdits {
@@ -39,11 +39,11 @@ class GappedEdits {
 
   // Adds an edit after the gap, in order.
   void Add(Edit edit);
-  // Returns the Version after all edits. A file that only a missing edit described is described by
-  // `read_summary`. If that fails, the result has no references to the file.
+  // Returns the Version after all edits. If only a missing edit described a file, `read_summary`
+  // describes it. If that fails, the result has no references to the file.
   absl::StatusOr<std::shared_ptr<const Version>> Finish(const ReadFileSummary& read_summary);
 
-  // After Finish: what the result lacks, one sentence each without a period.
+  // After Finish: descriptions of what the result lacks. Each is a sentence without its period.
   const std::vector<std::string>& losses() const { return losses_; }
   // The tables that the edits dropped.
   const std::set<uint32_t>& dropped_tables() const { return dropped_tables_; }

@@ -32,8 +32,8 @@ absl::Status TakeLock(Storage& storage) {
   FileSystem* const fs = storage.directory.file_system();
   const std::string path = storage.directory.PathOf(kLockName);
   const bool shared = storage.options.database.read_only;
-  // A reader does not create the lock file. If it does not exist, no process has the database open
-  // for writing, since a writer creates it.
+  // A read-only open does not create the lock file. If the file does not exist, no process has the
+  // database open for writing, since such a process creates it.
   if (shared && absl::IsNotFound(fs->Stat(path).status())) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<FileLock>> lock =
       fs->Lock(path, shared ? LockMode::kShared : LockMode::kExclusive, shared ? "" : HolderText());
@@ -185,10 +185,11 @@ absl::Status PrepareForWriting(Storage& storage, const LogReadOptions& log_optio
   STELE_RETURN_IF_ERROR(
       RaiseFileNumber(storage, recovered.version->next_file_number, replayed.tail.segment_number));
   STELE_RETURN_IF_ERROR(RemoveLeftovers(storage, *recovered.version));
-  // The log continues from its own last sequence, which its reader compares with each segment. A
-  // bulk load's sequence is in no log and may be greater.
+  // The log continues from the last sequence in the log, which its reader compares with each
+  // segment. The last sequence of the database may be greater, because the log does not have those
+  // of bulk loads.
   LogTail tail = replayed.tail;
-  // Its segment was a leftover.
+  // The manifest names no segment, so the segment that the log was read from was a leftover.
   if (recovered.version->oldest_segment == 0)
     tail = LogTail{.last_sequence = replayed.last_sequence};
   // A file with a number that recovery did not count is a stray. The log must not use it as a spare
@@ -199,10 +200,11 @@ absl::Status PrepareForWriting(Storage& storage, const LogReadOptions& log_optio
   STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, tail));
   absl::Status started = RunWithReserve(storage, [&] { return StartLog(storage, tail); });
   if (!FoundNoSpace(started)) return started;
-  // An end mark that does not state the manifest's end must stay the end of both (CheckEnds).
+  // If the log's end mark does not state the manifest's end, no edit may follow: the next open
+  // would report the manifest as damaged (CheckEnds).
   if (tail.clean && tail.closed_manifest_end == SyncedManifestEnd()) return started;
-  // Another program has the bytes of the reserve. Without a segment, the database can be read, and
-  // edits that free space can be made.
+  // There is no space, even without the reserve. Open without a segment: the database can be read,
+  // and edits that free space can be made.
   storage.gate.NoteFullDisk(started);
   return StartLog(storage, tail, /*may_begin_later=*/true);
 }
@@ -217,7 +219,7 @@ absl::StatusOr<ReplayedLog> RecoverFiles(Storage& storage) {
     return DataLoss(ManifestName(recovered.manifest_number), 0,
                     "it has no table of idempotency tokens");
   }
-  // A reader gets an error only for the rows of a missing file.
+  // A read-only database returns an error only for the rows of a missing file.
   if (!storage.options.database.read_only) {
     STELE_RETURN_IF_ERROR(
         CheckFiles(storage.directory.file_system(), storage.directory.path(), *version));
@@ -247,8 +249,8 @@ absl::StatusOr<ReplayedLog> RecoverFiles(Storage& storage) {
 }
 
 // Records the next file number in the manifest if recovery raised it by much. A stray file can
-// raise it by 2^31, and without an edit a later recovery would not recognise the files that are
-// made now.
+// raise it by 2^31. Without this edit, a later recovery would take the files that are made now for
+// stray files.
 absl::Status RecordFileNumber(Storage& storage) {
   const uint64_t recorded = storage.manifest->version()->next_file_number;
   if (storage.directory.next_file_number() < recorded + kRecordedFileNumberGap)
@@ -283,7 +285,7 @@ absl::StatusOr<std::shared_ptr<FileSystem>> ReachDirectory(const std::string& di
 // Returns the replayed log; empty for a new database.
 absl::StatusOr<ReplayedLog> OpenFiles(Storage& storage) {
   STELE_RETURN_IF_ERROR(TakeLock(storage));
-  // Another process may have finished a creation between the look and the lock.
+  // Inspect again: another process may have created the database before this one got the lock.
   const std::string& path = storage.directory.path();
   STELE_ASSIGN_OR_RETURN(const DirectoryState state,
                          InspectToOpen(storage.directory.file_system(), path, storage.options));

@@ -32,11 +32,11 @@ absl::StatusOr<std::vector<uint64_t>> ListNumbers(FileSystem* file_system,
   return numbers;
 }
 
-// The SSTables of the directory, as they describe themselves.
+// What the footers of the directory's SSTables say.
 struct DescribedFiles {
   std::map<uint64_t, absl::StatusOr<SstableSummary>> summaries;  // by number
   std::vector<FileWithEdit> files;                               // those that name their tables
-  std::string faults;  // why the others do not, each after "; "
+  std::string faults;  // why the other files do not; "; " before each reason
 };
 
 absl::StatusOr<std::shared_ptr<SstableReader>> OpenFile(FileSystem* file_system,
@@ -63,7 +63,8 @@ absl::StatusOr<DescribedFiles> DescribeFiles(FileSystem* file_system,
     }
     described.summaries.emplace(number, (*reader)->summary());
     absl::StatusOr<Edit> edit = DecodeEdit((*reader)->edit());
-    // Its newest commit is unknown, so no version is garbage because of its ordinal.
+    // The time of its newest commit is unknown. With INT64_MAX, no version is garbage because of
+    // its ordinal.
     FileWithEdit file{.file = {.number = number,
                                .summary = (*reader)->summary(),
                                .newest_commit_time = INT64_MAX},
@@ -95,8 +96,7 @@ absl::StatusOr<std::vector<uint64_t>> ListCandidates(FileSystem* file_system,
 struct ReadEdits {
   std::shared_ptr<const Version> version = std::make_shared<const Version>();
   std::set<uint64_t> described_files;
-  // The tables that the version lacks were dropped if they are among these, or if their ids are
-  // below `next_table_id`.
+  // A table that the version lacks was dropped if its id is here or below `next_table_id`.
   std::set<uint32_t> dropped_tables;
   uint32_t next_table_id = 0;
 };
@@ -181,7 +181,7 @@ absl::StatusOr<ReadEdits> ReplayAround(const File& file, std::string_view name,
   return edits;
 }
 
-// `lacks_edits`: the manifest is known not to have all edits.
+// `lacks_edits`: the manifest is known to lack its last edits.
 absl::StatusOr<ReadableManifest> ReadCandidate(FileSystem* file_system,
                                                const std::string& directory, uint64_t number,
                                                bool lacks_edits, const absl::Status& why) {

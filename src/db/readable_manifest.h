@@ -20,8 +20,8 @@ namespace stele::internal {
 
 struct ReadableManifest {
   ManifestLog::Recovered recovered;  // without a log
-  // The damaged file, its first bad byte, and a description. CURRENT, if the manifest is whole or
-  // lost.
+  // The damaged file, its first bad byte, and a description. The file is CURRENT if the manifest is
+  // undamaged or lost.
   std::string file;
   uint64_t offset = 0;
   std::string what;

@@ -21,8 +21,8 @@ absl::Status Undecodable(uint64_t sequence) {
                   "a batch (named by its sequence) has a correct checksum but cannot be decoded");
 }
 
-// The mark of the Version includes the commits up to its last sequence, or was corrected after
-// them.
+// Raises the mark of the clock to the commit time of a batch. The mark of the Version already
+// covers commits up to the Version's last sequence, or was corrected after them.
 void RaiseMark(Storage& storage, uint64_t sequence, const BatchReader& reader) {
   if (sequence > storage.state.view()->version->last_sequence)
     storage.clock.RaiseMark(reader.clock_micros());
@@ -92,7 +92,7 @@ class Replay {
     FreezeFullMemtables(storage_);
     const std::shared_ptr<const ReadView> view = storage_.state.view();
     for (const auto& [table_id, table] : view->tables) {
-      // As admin/table_admin.cc does when the rule is set.
+      // admin/table_admin.cc does the same when a GC rule is set.
       if (AwaitsFlushOfUnfenced(*table)) storage_.state.Freeze(table_id);
     }
     storage_.state.FreezeLargest(storage_.options.sizes.write_memory_bytes / 2);
@@ -162,11 +162,11 @@ absl::Status ReplayRest(Storage& storage, LogReadOptions options, const Replayed
                               bytes + storage.options.sizes.memtable_bytes);
     return absl::OkStatus();
   };
-  // An install lets the log release everything up to the published sequence that no memtable has,
-  // so the published sequence must not exceed the applied one.
+  // Installs release log records up to the published sequence that no memtable has. So the
+  // published sequence must not exceed the sequence of the last applied batch.
   storage.state.Publish(replayed.applied_sequence);
   STELE_RETURN_IF_ERROR(flush());
-  // Lower segments have just been released.
+  // The flush has just released lower segments.
   options.oldest_segment = storage.manifest->version()->oldest_segment;
   const auto visit = [&](uint64_t sequence, std::string_view payload) -> absl::Status {
     if (sequence <= replayed.applied_sequence) return absl::OkStatus();

@@ -14,7 +14,8 @@
 
 namespace stele::internal {
 
-// Removes each table whose name a table with a higher id has, too: it was dropped.
+// Removes each table if a table with a higher id has the same name: the one with the lower id was
+// dropped.
 void RemoveOlderNamesakes(Edit* snapshot);
 
 // Returns the Version of the snapshot. The next numbers and the last sequence are raised to what

@@ -9,7 +9,8 @@
 namespace stele::internal {
 namespace {
 
-// RE2 bounds the least and greatest matching string to this length: enough to separate ranges.
+// The length at which RE2 cuts the least and the greatest string that matches. It is enough to
+// separate ranges.
 constexpr int kMatchBytes = 64;
 // The bytes that have a special meaning in a regex.
 constexpr std::string_view kMeaning = "\\.+*?()|[]{}^$";

@@ -50,8 +50,9 @@ class FilterProgram {
   static FilterProgram OfNewestCell(std::string_view family, std::string_view qualifier,
                                     const FamilyList& families);
 
-  // By family index - 1: whether the program needs the family's cells; empty: all families. Without
-  // a row limit these are the families that can pass.
+  // Element `family index - 1` is true if the program needs cells of the family. An empty set
+  // stands for all families. Only a program with a row limit or row offset needs families whose
+  // cells cannot pass.
   const FamilySet& wanted_families() const { return wanted_families_; }
   // False if no cell of any row can pass.
   bool may_pass() const { return may_pass_; }

@@ -64,7 +64,8 @@ struct Stage {
   uint32_t pass = 0;       // kCondition: the pass over the row that decides it
   uint64_t count_limit = 0;
   uint64_t count = 0;  // for the current column or row
-  // kLatest, if stages run one by one: the ordinal of the column being counted.
+  // kLatest, only in lists that do not run in place: the ordinal of the column whose cells `count`
+  // counts.
   uint64_t column = 0;
   int64_t start = 0;           // kTimestamps: [start, end)
   std::optional<int64_t> end;  // nullopt: unbounded

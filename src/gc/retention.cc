@@ -13,8 +13,8 @@ using Kind = GcRuleNode::Kind;
 uint64_t VersionLimit(const GcRuleNode& node) {
   return static_cast<uint64_t>(std::max<int32_t>(node.version_count, 0));
 }
-// The greatest number means "no limit" in a flat rule, so an age of 292,000 years is shortened by
-// one microsecond.
+// Returns the limit of a kMaxAge node. The greatest number means "no limit" in Limits, so the
+// greatest age (292,000 years) is shortened by one microsecond.
 int64_t AgeLimit(const GcRuleNode& node) {
   return std::clamp<int64_t>(node.age_micros, 0, std::numeric_limits<int64_t>::max() - 1);
 }
@@ -34,7 +34,8 @@ Retention::Retention(const GcRule& rule) : rule_(rule) {
   counts_versions_ = form_ != Form::kKeep && HasVersionLimit(Access::Node(rule_));
 }
 
-// A single limit fits both forms; it is stored as kEither with the other limit unreachable.
+// Returns the rule as one or two limits, or kTree if that is impossible. A single limit is stored
+// as kEither, with "no limit" as the other one.
 Retention::Flat Retention::Flatten(const GcRuleNode& node) {
   switch (node.kind) {
     case Kind::kNone:
@@ -51,8 +52,8 @@ Retention::Flat Retention::Flatten(const GcRuleNode& node) {
   return {};
 }
 
-// A union of either-limits has the least value of each limit. Children that keep everything do not
-// matter.
+// A union is flat if all its children have the form kEither. It has the least value of each limit.
+// Children that keep everything do not matter.
 Retention::Flat Retention::FlattenUnion(const GcRuleNode& node) {
   Flat result;
   for (const GcRule& child : node.children) {
@@ -66,8 +67,8 @@ Retention::Flat Retention::FlattenUnion(const GcRuleNode& node) {
   return result;
 }
 
-// An intersection of single limits and both-limits has the greatest value of each limit. If one
-// child keeps everything, the intersection does.
+// An intersection is flat if each child is a single limit or has the form kBoth. It has the
+// greatest value of each limit. If one child keeps everything, the intersection does, too.
 Retention::Flat Retention::FlattenIntersection(const GcRuleNode& node) {
   bool is_tree = false;
   bool has_version_limit = false;

@@ -59,7 +59,7 @@ class PosixFile final : public File {
                    static_cast<off_t>(offset));
       if (put < 0 && errno == EINTR) continue;
       if (put < 0) return ErrnoStatus("write", path_, errno);
-      // No byte was written, without an error: do not retry forever.
+      // The system wrote no byte but reported no error. Do not retry forever.
       if (put == 0) return ErrnoStatus("write", path_, ENOSPC);
       offset += static_cast<uint64_t>(put);
       bytes.remove_prefix(static_cast<size_t>(put));
@@ -139,7 +139,7 @@ absl::Status SyncOpenDirectory(const Descriptor& fd, const std::string& director
   do {
     result = ::fsync(fd.fd());
   } while (result != 0 && errno == EINTR);
-  // A file system without this call offers nothing beyond this.
+  // EINVAL: the file system cannot sync directories. It offers no stronger guarantee.
   if (result != 0 && errno == EINVAL) return absl::OkStatus();
   return CallStatus("fsync", directory, result);
 }

@@ -50,12 +50,12 @@ class SpaceReserve {
   // Removes the file. Returns true if there was one.
   bool Release();
   // Call if the disk is full and there is no file to remove. Then the reserve counts as released,
-  // until there is space for a small one. Returns false if it counts so already, or if there is a
-  // file, or never one.
+  // until there is space for a small one. Returns false if it counts as released already, if there
+  // is a file, or if the size of the reserve is 0.
   bool NoteMissing();
-  // True if it was released and not restored.
+  // True if the reserve was released and not restored.
   bool is_released() const { return is_released_.load(std::memory_order_acquire); }
-  // Returns why writes that free no space are refused while it is released.
+  // Returns why writes that free no space are refused while the reserve is released.
   absl::Status Refusal() const;
 
   // True if the file is missing and a check for room is due. With TimePoint::max() as `now`, time

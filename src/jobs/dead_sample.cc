@@ -258,7 +258,8 @@ bool DeadSamples::Serves(const Entry& entry, const std::vector<SstableReference>
 
 std::optional<double> DeadSamples::Of(const ReadView& view, const DeadSampleRequest& request,
                                       int64_t now, const std::atomic<bool>& stop) {
-  // Only entries of tablets with many tombstones or replaced cells remain useful.
+  // The limit of the cache. Only entries of tablets with many tombstones or replaced cells are used
+  // again.
   constexpr size_t kEntriesMax = 4096;
   const TableView* table = view.Find(request.table_id);
   if (table == nullptr) return std::nullopt;

@@ -276,7 +276,7 @@ absl::StatusOr<Edit> JobEditOf(const Parts& parts, const Version& version,
   return edit;
 }
 
-// `of_kind` counts the compactions of this kind.
+// Runs a compaction that reads and writes. `of_kind` counts the compactions of its kind.
 absl::Status Compact(const Parts& parts, const ReadView& view, const CompactionPick& pick,
                      const std::atomic<bool>* stop, JobCounters& counters,
                      std::atomic<uint64_t>& of_kind) {

@@ -50,8 +50,8 @@ struct JobCounters {
   std::atomic<uint64_t> tablet_merges{0};
   std::atomic<uint64_t> excisions{0};
   std::atomic<uint64_t> jobs_discarded{0};
-  std::atomic<uint64_t> full_picks{0};                // looks for a compaction over all tablets
-  std::atomic<uint64_t> changed_tablets_examined{0};  // in the other looks
+  std::atomic<uint64_t> full_picks{0};                // searches for a compaction over all tablets
+  std::atomic<uint64_t> changed_tablets_examined{0};  // by the other searches
 };
 
 // Returns the part of `view` that the job of a pick needs: the table's state and the pick's files.

@@ -29,7 +29,7 @@ bool IsFailure(const absl::Status& status) {
 // the scheduler gives them about a quarter of a core that other threads need, and all of an idle
 // core. A lower priority would delay threads that wait for a lock which a compaction holds.
 constexpr int kCompactionNiceness = 5;
-// After so many in a row: PickerInput::metadata_merges_last and recurring_last.
+// After this many picks in a row, PickerInput::metadata_merges_last or recurring_last is set.
 constexpr int kMergesInARow = 16;
 void YieldToOthers() {
 #ifdef __linux__
@@ -163,7 +163,7 @@ bool JobScheduler::Step() {
 }
 
 void JobScheduler::CheckDirectoryIfDue() {
-  if (thread_count_ == 0) return;  // WaitForIdle looks
+  if (thread_count_ == 0) return;  // WaitForIdle searches
   const int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
   const int64_t due = directory_check_due_.load(std::memory_order_relaxed);
   if (now < due) return;
@@ -194,7 +194,7 @@ JobScheduler::Next JobScheduler::TakeNext(Lane lane, bool wait) {
     std::shared_ptr<const ReadView> view = pick ? JobView(*pick_state.view, *pick) : nullptr;
     pick_state.view.reset();
     MutexLock lock(state_.mutex());
-    // The old one is freed outside the lock.
+    // The old Quiet is freed outside the lock.
     if (pick_state.quiet != nullptr) std::swap(quiet_, pick_state.quiet);
     if (pick && IsCurrentLocked(*pick, *view)) {
       const JobSubject subject{JobSubject::Kind::kCompaction, pick->table_id,
@@ -206,7 +206,7 @@ JobScheduler::Next JobScheduler::TakeNext(Lane lane, bool wait) {
     }
     if (pick || !IsCurrentLocked(lane, pick_state)) continue;
     EndPickLocked();
-    // Only a thread that has looked for a compaction can report that nothing is due.
+    // Only a thread that has searched for a compaction can report that nothing is due.
     if (lane != Lane::kUrgent) next.report = TakeReportLocked();
     if (wait && !next.report && !stop_.load(std::memory_order_acquire)) {
       state_.WaitForChangeLocked(state_.failures().empty() || poison_reported_ ? kPickInterval
@@ -236,14 +236,14 @@ std::optional<JobSubject> JobScheduler::PickUrgentLocked() const {
   const JobFailures::TimePoint now = BackoffNow();
   std::optional<JobSubject> next;
   uint64_t next_failure = 0;
-  // The one with the oldest commit comes first, so that a table that fills memtables continuously
-  // does not block other tables.
+  // The memtable with the oldest commit comes first, so that a table that fills memtables
+  // continuously does not block other tables.
   for (const EngineState::AgedMemtable& frozen : state_.FrozenByAgeLocked()) {
     const JobSubject subject{.kind = JobSubject::Kind::kFlush, .table_id = frozen.table_id};
     if (state_.IsFlushRunningLocked(frozen.table_id) || state_.failures().IsInBackoff(subject, now))
       continue;
-    // Jobs that did not fail come before those that did, and then those whose failure is oldest, so
-    // that a flush that keeps failing does not block others.
+    // A job that did not fail comes before those that did. Of these, the one whose failure is
+    // oldest comes first. So a flush that keeps failing does not block others.
     const uint64_t failure = state_.failures().NumberOf(subject);
     if (next.has_value() && failure >= next_failure) continue;
     next = subject;
@@ -275,8 +275,9 @@ JobScheduler::PickState JobScheduler::PickStateLocked() const {
                        .of = view,
                        .excluded = state_.BusyTabletsLocked(),
                        .unreadable = state_.unreadable().FilesAt(std::chrono::steady_clock::now())};
-  // Otherwise a compaction that reclaims versions by ordinal would be picked again and again,
-  // although it cannot use ordinals yet.
+  // Exclude tables that wait for the flush of deletes without GC fences. Otherwise a compaction
+  // that reclaims versions by ordinal would be picked again and again, although it cannot use
+  // ordinals yet.
   for (const uint32_t table_id : state_.UnfencedTablesInMemoryLocked()) {
     const TableView* table = view->Find(table_id);
     if (table == nullptr || !AwaitsFlushOfUnfenced(*table)) continue;
@@ -337,7 +338,8 @@ std::optional<CompactionPick> JobScheduler::Pick(const PickState& pick_state, bo
   return pick;
 }
 
-// Drops and tablet changes take no time. They neither count nor end a row.
+// Counts the picks of one kind in a row. Drops and tablet changes take no time, so they neither
+// count nor end the sequence.
 void JobScheduler::CountRow(const std::optional<CompactionPick>& pick) {
   if (pick.has_value() && IsEditOfTablets(pick->kind)) return;
   const bool is_metadata_merge = pick.has_value() && pick->kind == CompactionKind::kMetadataMerge;
@@ -363,7 +365,7 @@ std::optional<CompactionPick> JobScheduler::PickIfChanged(PickState* pick_state)
   uint64_t examined = 0;
   const bool is_quiet = is_recent && !IsAnyDueSince(quiet->look, InputOf(*pick_state), &examined);
   counters_.changed_tablets_examined.fetch_add(examined, std::memory_order_relaxed);
-  if (is_quiet) {  // `now` and the reads stay those of the last look at all tablets
+  if (is_quiet) {  // `now` stays that of the last search over all tablets
     next.now = quiet->now;
     next.at = quiet->at;
     next.look_micros = quiet->look_micros;
@@ -436,7 +438,7 @@ bool JobScheduler::IsCurrentLocked(const CompactionPick& pick, const ReadView& j
   const TableView* table = now.view->Find(pick.table_id);
   if (table == nullptr) return false;
   const TableState& before = *job_view.Find(pick.table_id)->state;
-  // Then the schema was in force when the pick's time was read.
+  // If the epochs are equal, the schema was in force when the pick's time was read.
   if (table->state->definition->epoch != before.definition->epoch) return false;
   return std::all_of(pick.subcompactions.begin(), pick.subcompactions.end(),
                      [&](const PlannedSubcompaction& subcompaction) {

@@ -77,8 +77,8 @@ class JobScheduler final : public BackgroundWork {
   JobScheduler(const Parts& parts, const EngineSizes& sizes, int threads);
   ~JobScheduler() override;
 
-  // Errors: ResourceExhausted if the system refuses a thread. Those that were started run then,
-  // too.
+  // Starts the threads. Returns ResourceExhausted if the system refuses one; those started before
+  // it keep running.
   absl::Status Start();
   // Asks running jobs to stop, and returns when no thread runs.
   void Stop();
@@ -102,7 +102,8 @@ class JobScheduler final : public BackgroundWork {
                                          std::atomic<bool>* stop, const WaitLimits& limits = {});
   void ReleaseTablet(const TabletName& tablet, std::atomic<bool>* stop);
 
-  // The last failure that is not over, or the reason why a compaction waits for disk space.
+  // Returns the error of the newest job that still fails. If there is none, returns why writes are
+  // refused (the directory is lost, or the disk is full), or why a compaction waits for disk space.
   absl::Status LastError() const;
 
  private:
@@ -112,13 +113,13 @@ class JobScheduler final : public BackgroundWork {
     // kCompaction: the part of the view that the job needs.
     std::shared_ptr<const ReadView> view;
   };
-  // A look at all tablets that found no compaction due. For EngineSizes::full_look_interval after
-  // the look ended, only tablets that changed since are examined.
+  // A search over all tablets that found no compaction due. For EngineSizes::full_look_interval
+  // after the search ended, only tablets that changed since are examined.
   struct Quiet {
     QuietLook look;
     int64_t now = 0;          // the database clock before all tablets were examined
-    int64_t look_micros = 0;  // how long that took
-    std::chrono::steady_clock::time_point at;  // its end
+    int64_t look_micros = 0;  // how long examining all tablets took
+    std::chrono::steady_clock::time_point at;  // the end of the search
   };
   // The input of a pick, collected under the lock and used outside. The view may be the last user
   // of a file, so it must be destroyed outside the lock. It must also be destroyed before a wait,
@@ -126,10 +127,10 @@ class JobScheduler final : public BackgroundWork {
   struct PickState {
     int64_t now = 0;  // the database clock, after the view was taken (SetTime)
     std::shared_ptr<const ReadView> view;
-    std::weak_ptr<const ReadView> of;    // that view, as long as any thread holds it
+    std::weak_ptr<const ReadView> of;    // `view`, as long as any thread holds it
     std::set<TabletName> excluded;       // tablets that are not picked at present
     std::set<uint32_t> excluded_tables;  // tables that are not picked at present
-    std::shared_ptr<const Quiet> quiet;  // the newest, or one made from this look
+    std::shared_ptr<const Quiet> quiet;  // the newest one, or the one that this search made
     FilesByTablet unreadable;            // files that are not picked at present
   };
   struct Next {
@@ -138,7 +139,7 @@ class JobScheduler final : public BackgroundWork {
   };
   // The kinds of jobs that a thread runs.
   enum class Lane : uint8_t { kAll, kUrgent, kCompaction };
-  // The functions of threads.
+  // The functions that the threads run, one for each lane.
   void RunAll();
   void RunUrgent();
   void RunCompactions();
@@ -146,16 +147,16 @@ class JobScheduler final : public BackgroundWork {
   // Starts and returns the next job of this lane. If none is due, returns an event to report, if
   // there is one. Otherwise waits for a change, if `wait`, and returns nothing.
   Next TakeNext(Lane lane, bool wait);
-  // Looks once a second whether the directory exists.
+  // Checks once a second whether the directory exists.
   void CheckDirectoryIfDue();
   void Perform(Next& next);
   void Run(Work& work);
   static std::vector<JobSubject> SubjectsOf(const Work& work);
   void ReportOutcome(const Work& work, const absl::Status& status);
   void Notify(DatabaseEvent::Kind report);
-  // Reads the clock, unless nothing can be picked. The caller's clock may do anything, so no lock
-  // is held. It may go back, so a time from before the view could make cells garbage that were
-  // written after the clock went back.
+  // Reads the clock, unless nothing can be picked. This calls the user's clock, so no lock is held.
+  // Call it after the view was taken: the clock may go back, and with a time from before the view,
+  // cells that were written after the clock went back could be garbage.
   void SetTime(PickState* pick_state) const;
   PickerInput InputOf(const PickState& pick_state);
   // Examines all tablets.
@@ -181,7 +182,7 @@ class JobScheduler final : public BackgroundWork {
   bool MayRunLocked() const;                           // no stop, no poison
   PickState PickStateLocked() const;                   // without the time
   bool IsCurrentLocked(Lane lane,
-                       const PickState& pick_state) const;  // another look would see the same
+                       const PickState& pick_state) const;  // a search would see the same
   bool IsCurrentLocked(const CompactionPick& pick, const ReadView& job_view) const;
   void EndPickLocked();
   bool RunsLocked() const;
@@ -203,10 +204,11 @@ class JobScheduler final : public BackgroundWork {
   std::vector<Thread> threads_;
   SplitPointCache split_point_;
   DeadSamples dead_samples_;
-  // Of the picks. A pick of several lanes at once may be counted once: the turn comes later then.
+  // The numbers of such picks in a row. Two concurrent picks may be counted as one. Then the other
+  // kinds come first a little later.
   std::atomic<int> metadata_merges_in_a_row_{0};
   std::atomic<int> recurring_in_a_row_{0};
-  // On the steady clock. Relaxed: it does not matter if two threads look.
+  // On the steady clock. Relaxed: it does not matter if two threads check.
   std::atomic<int64_t> directory_check_due_{0};
   // By table: the last commit of an idle memtable that is not worth a flush.
   std::map<uint32_t, uint64_t> idle_examined_;  // guarded by state_.mutex()
@@ -214,7 +216,7 @@ class JobScheduler final : public BackgroundWork {
   // Guarded by state_.mutex().
   int running_flushes_ = 0;
   int running_compactions_ = 0;
-  int picking_ = 0;  // threads that look for work and may hold a view
+  int picking_ = 0;  // threads that search for work and may hold a view
   bool preparing_segment_ = false;
   bool spilling_ = false;
   bool restoring_reserve_ = false;

@@ -88,10 +88,11 @@ absl::Status JobScheduler::WaitForIdle() {
   STELE_RETURN_IF_ERROR(parts_.gate->CheckDirectory());
   const uint64_t failure_count = FailureCount();
   const auto all = [](const JobSubject&) { return true; };
-  PickState busy;  // the last look, if it found a compaction due
+  PickState busy;  // the last search, if it found a compaction due
   while (true) {
-    // The threads may not find due what this look found due: the clock may have gone back, and
-    // samples of dead bytes differ. Then nothing changes the state, so look again.
+    // The threads may not find the compaction that this search found due: the clock may have gone
+    // back, and samples of dead bytes differ. Then nothing changes the state, so search again after
+    // a while.
     const auto look_again = std::chrono::steady_clock::now() + kTimedWait;
     const auto done = [&] {
       return QuietLocked() &&

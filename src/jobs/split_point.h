@@ -15,7 +15,8 @@
 
 namespace stele::internal {
 
-// Ignores memtables. Returns nullopt if all bytes begin at one row.
+// Returns the row that divides the bytes in half, without memtables. Returns nullopt if all bytes
+// begin at one row.
 std::optional<SplitPoint> SplitPointOf(const ViewTablet& tablet);
 
 class SplitPointCache {

@@ -218,7 +218,7 @@ absl::Status ChangeTable(const Version& version, const TableEdit& edit, FileChan
   return absl::OkStatus();
 }
 
-// Gives the name of a new table, or the new name of a known one, to the table.
+// Enters the name of the table in ids_by_name, and removes its old name if it had another one.
 absl::Status ApplyName(const TableDefinition* before, const TableDefinition& definition,
                        Version* version) {
   if (definition.id == kTokenTableId) return absl::OkStatus();
@@ -336,7 +336,8 @@ absl::Status CheckChanged(const Version& before, const Edit& edit, const Version
 
 namespace {
 
-// There may be tens of thousands of splits, and they only made the first tablets.
+// Returns the definition without splits. There may be tens of thousands of them, and they are used
+// only when the table is created.
 std::shared_ptr<const TableDefinition> WithoutSplits(const TableDefinition& definition) {
   const Schema& schema = definition.schema;
   Schema copy;

@@ -86,9 +86,10 @@ struct FilePart {
   // Of a compaction: the references that the file replaces in the tablet.
   std::vector<ReferenceEdit> inputs;
 };
-// Returns the encoded edit that an SSTable has in its footer (docs/reference/format/sstable.md). It
-// says to which table the file belongs, if the manifest is damaged or lost; db/file_edits.h
-// reads it. Without the splits of the schema. `flushed_through` as in TableEdit; 0: unknown.
+// Returns the encoded edit that an SSTable has in its footer (docs/reference/format/sstable.md). If
+// the manifest is damaged or lost, the edit shows to which table the file belongs
+// (db/file_edits.h). It does not have the splits of the schema. `flushed_through` is as in
+// TableEdit; 0: unknown.
 std::string EncodeFileEdit(const TableDefinition& definition, uint64_t file_number,
                            const std::vector<FilePart>& parts, uint64_t flushed_through);
 

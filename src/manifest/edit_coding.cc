@@ -254,7 +254,7 @@ absl::Status EditDecoder::Add(std::string_view bytes) {
   }
   STELE_RETURN_IF_ERROR(TakeFields(&bytes));
   GrowingBuffer rest;
-  // No complete field was removed, or nothing is left.
+  // The bytes are in rest_ already, since no complete field was removed. Or nothing is left.
   if (bytes.size() == rest_.size()) return absl::OkStatus();
   STELE_RETURN_IF_ERROR(rest.Append(bytes));
   rest_ = std::move(rest);

@@ -7,13 +7,13 @@
 // Invariants: if the given stacks satisfy the invariants of version.h and the following ones, so do
 //            the results. A stack is sorted by its references' newest sequences, descending. So
 //            references with one commit interval (parts of one file, files of one bulk load) are
-//            adjacent, and so are the references of a *group*: those whose intervals overlap,
-//            directly or through others. Groups descend as a whole. Members with overlapping
-//            intervals have no row in common. Such groups arise when a tablet merge joins
-//            references that were compacted separately. A compaction takes whole groups, since its
-//            output represents all commits between the first and last of its inputs. It may also
-//            take references of one interval, if no other reference of that interval has rows
-//            between theirs.
+//            adjacent, and so are the references of an *overlap cluster*: those whose intervals
+//            overlap, directly or through others. The intervals of clusters descend and do not
+//            overlap. References with overlapping intervals have no row in common. Clusters of
+//            several intervals arise when a tablet merge joins references that were compacted
+//            separately. A compaction takes whole clusters, since its output represents all commits
+//            between the first and last of its inputs. It may also take references of one interval,
+//            if no other reference of that interval has rows between theirs.
 // Jobs:      a job names its inputs as they were when it began. Only Excise may have changed them
 //            since, so the remaining parts of each input are found by file and commits. If another
 //            install replaced an input, the result is FailedPrecondition, and the job's output is
@@ -36,7 +36,7 @@ namespace stele::internal {
 // The range from the file's first row to its last; empty for a file without rows.
 KeyRange RowsOf(const SstableFile& file);
 
-// The tablet edit that describes the tablet as it is.
+// Returns the tablet edit that describes the tablet as it is.
 TabletEdit TabletEditOf(const Tablet& tablet);
 
 // Puts the files on top of every tablet that their rows touch. The rows of the files do not

@@ -8,7 +8,8 @@ namespace stele::internal {
 namespace {
 
 std::shared_ptr<const TableDefinition> MakeTokenTableDefinition() {
-  // A rule keeps a cell that is exactly as old as its limit; a token has expired then.
+  // A rule keeps a cell that is exactly as old as its limit, but a token of that age has expired.
+  // So the limit is a microsecond less.
   const GcRule rule = GcRule::MaxAge(std::chrono::microseconds(kTokenMemoryMicros - 1));
   Schema schema;
   schema.AddFamily({.name = kTokenFamilyName, .gc = rule})

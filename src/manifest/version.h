@@ -40,9 +40,9 @@ inline constexpr uint32_t kTokenTableId = 0;
 struct SstableFile {
   uint64_t number = 0;
   SstableSummary summary;
-  // The time at which jobs may apply GC rules to ordinals in this file (engine rule 9): the newest
-  // commit time of its cells, or, for a compaction over several tablets, the least such time of one
-  // tablet's part.
+  // The time at which jobs may apply GC rules to ordinals in this file (engine rule 9). It is the
+  // newest commit time of the file's cells. For the output of a compaction over several tablets, it
+  // is the least of the tablets' newest commit times.
   int64_t newest_commit_time = 0;
   // Compressed with the bottommost codec: the output of a bulk load, or of a compaction whose
   // inputs reach the end of the stack in every tablet.

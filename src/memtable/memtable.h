@@ -65,8 +65,8 @@ class Memtable {
   // The ids of its families in index order, for FamilyList::MapFrom.
   const std::vector<uint32_t>& family_ids() const { return family_ids_; }
 
-  // Finds every row of a published commit, and perhaps later ones. Null: there is no such row. Any
-  // thread.
+  // Returns the row, or null if there is none. Finds every row of a published commit, and perhaps
+  // rows of later commits. Any thread.
   const RowNode* FindRow(std::string_view row_key) const { return rows_.Find(row_key); }
   // True if it has a row in [start, end), at any sequence; without `end` the range is unbounded.
   // Any thread.
@@ -131,7 +131,7 @@ class Memtable {
   std::atomic<uint64_t> cell_count_{0};
   std::atomic<uint64_t> row_count_{0};
   std::atomic<uint64_t> logical_bytes_{0};
-  std::vector<SharedFamilyCounts> family_counts_;  // by family index; kRowFamily: of whole rows
+  std::vector<SharedFamilyCounts> family_counts_;  // by family index; kRowFamily: on whole rows
   std::atomic<uint64_t> row_tombstone_count_{0};
   std::atomic<uint64_t> other_tombstone_count_{0};
   std::atomic<int64_t> timestamp_min_{INT64_MAX};

@@ -94,8 +94,8 @@ class MemtableCursor final : public CellCursor {
   bool family_tombstone_ = false;  // there is a tombstone of this family, or of the row
   uint32_t family_ = kRowFamily;   // the source index that the two members above apply to
   uint32_t user_family_ = kRowFamily;
-  bool ranges_met_ = false;  // the column has range tombstones up to here
-  ActiveRanges ranges_;      // of this column, if ranges_met_, like the next two
+  bool ranges_met_ = false;  // a range tombstone of the column was reached
+  ActiveRanges ranges_;      // of this column; valid if ranges_met_, like the next two
   // The least start of the range tombstones returned.
   std::optional<int64_t> covered_from_;
   std::optional<size_t> last_range_;  // index of the last one in the batch being read
@@ -321,8 +321,8 @@ bool MemtableCursor::IsHidden(const CellNode& version) {
          (ranges_met_ && version.commit() < ranges_.HiddenAt(version.timestamp()));
 }
 
-// Indexes keep their order from source to user. So the first source index that maps to `family` or
-// later is where it begins or would begin.
+// Returns the first source index that maps to `family` or to a later one. It is the position of
+// `family` in the source, because the mapping keeps the order of families.
 uint32_t MemtableCursor::SourceFamily(uint32_t family) const {
   uint32_t source = 1;
   while (source < families_.size() && families_[source] < family) ++source;

@@ -24,8 +24,8 @@
 
 namespace stele::internal {
 
-// `rows` must outlive the cursor. `found` is the row that the caller will seek to, if it has
-// searched for it; it saves a second search. May be null.
+// Returns a cursor over `rows`, which must outlive it. `found` may be null. Otherwise it is the row
+// that the caller will seek to, and saves a second search.
 std::unique_ptr<CellCursor> NewMemtableCursor(const RowList* rows, const RowNode* found,
                                               uint64_t sequence, const CursorOptions& options);
 

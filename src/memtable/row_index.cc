@@ -9,7 +9,8 @@
 namespace stele::internal {
 namespace {
 
-// A slot has the bits of the hash above the address, whose last three bits are 0 and left out.
+// The low bits of a slot are the address without its last three bits, which are always 0. The high
+// bits are those of the hash.
 constexpr int kAddressBits = 48;
 constexpr int kAlignmentBits = 3;
 constexpr int kHashShift = kAddressBits - kAlignmentBits;
@@ -85,7 +86,8 @@ bool RowIndex::Place(uint64_t content, Part* part) {
   return false;
 }
 
-// Readers of the old part go on; it stays in the arena.
+// Replaces a part by one of twice the size. Readers may continue to use the old part, which stays
+// in the arena.
 bool RowIndex::Grow(size_t part, Arena* arena) {
   const Part* const old = parts_[part].load(std::memory_order_relaxed);
   const size_t slot_count = old == nullptr ? kSlotsMin : 2 * (old->mask + 1);

@@ -3,9 +3,10 @@
 //
 // Used by:   memtable/column_list.h (the columns of a row), memtable/column_node.cc (the cells of a
 //            column).
-// Node:      link() and next() are its link on the lowest level; height() counts its levels, the
-//            lowest included; upper_link(level) has the levels from 1 to height() - 1; newest() is
-//            the greatest sequence that was committed to it. A node is never removed.
+// Node:      link() and next() are its link on the lowest level. height() is the number of its
+//            levels, the lowest included. upper_link(level) is for the levels from 1 to height() -
+//            1. newest() is the greatest sequence that was committed to the node. A node is never
+//            removed.
 // Cost:      the first kPlainNodes nodes have one link each; later ones get random heights. A seek
 //            in a list of n nodes takes O(log n) plus at most kPlainNodes steps. A node that
 //            follows the last one inserted, or is before all others, is inserted without a search.

@@ -107,8 +107,8 @@ bool RetentionCursor::Keeps(const Cell& cell) {
   return false;
 }
 
-// Only if tombstones are dropped anyway, since range tombstones follow further down the column.
-// Skipped cells are not counted.
+// Skips the rest of a column after many garbage versions. Only if tombstones are dropped: otherwise
+// range tombstones further down the column must be returned. Skipped cells are not counted.
 void RetentionCursor::SkipGarbage() {
   if (counter_.garbage_count() <= kGarbageBeforeSkip || !policy_.drop_tombstones) return;
   counter_.ForgetGarbage();

@@ -146,7 +146,8 @@ bool RowMerge::LiesBefore(const Cell& cell, const SkipTarget& target) {
   return cell.kind != CellKind::kDeleteFamily && cell.qualifier < target.qualifier;
 }
 
-// Stops at the tombstone of the target's family; the code that consumes it calls this again.
+// Drops buffered cells that are before the skip target. Stops at the tombstone of the target's
+// family; the code that consumes the tombstone calls this again.
 void RowMerge::DropSkipped(Source& source) {
   if (source.skip.family == 0) return;
   while (!source.drained() && LiesBefore(source.current(), source.skip)) ++source.next;
@@ -188,7 +189,8 @@ void RowMerge::Unpin() {
   for (size_t i = 0; i < source_count_; ++i) UnpinSource(sources_[i]);
 }
 
-// If memory for a copy is refused, the pins are kept for now, which is not an error yet.
+// Unpins the source's cursor, after copying its buffered cells if it has read many batches. If
+// memory for the copy is refused, keeps the pins for now; that is not an error.
 void RowMerge::UnpinSource(Source& source) {
   const bool has_history = column_is_open_ && source.has_history();
   if (source.drained() && !has_history) {
@@ -380,8 +382,9 @@ void RowMerge::EndHistory() {
   }
 }
 
-// A range from 0 hides the rest of the column, since no timestamp is negative. So its source may
-// skip to the next column.
+// Called for a source whose current version is hidden by a range tombstone of a newer source. A
+// tombstone that starts at 0 also hides all older versions, since no timestamp is negative. So the
+// source may skip to the next column.
 void RowMerge::Hide(Source& source, const ActiveRange& newer) {
   if (newer.start <= 0) ++source.hidden_count;
   source.wants_history |= newer.start > 0 && !has_version_;

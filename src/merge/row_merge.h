@@ -60,8 +60,8 @@ class RowMerge {
     uint32_t family = 0;  // 0: nothing is skipped
     std::string qualifier;
   };
-  // The range tombstones of a column that were read so far. At the current timestamp and below,
-  // they cover the same timestamps as the one with the least start.
+  // The range tombstones of a column that were read so far. Each covers all timestamps from the
+  // current one down to its start. So the one with the least start covers what all of them cover.
   struct ActiveRange {
     bool any = false;
     int64_t start = 0;

@@ -205,7 +205,8 @@ void RowOrder<Comparison>::Replay() {
   winner_ = winner;
 }
 
-// Every other source lost to the winner, or to one that did.
+// Every other source lost to the winner, or to a source that lost to the winner. So the bound is
+// the least of the sources that lost to the winner.
 template <typename Comparison>
 void RowOrder<Comparison>::FindBound() {
   bound_ = winner_;

@@ -27,7 +27,8 @@ struct RetentionPolicy {
   bool partial = false;
   int64_t newest_commit_time = 0;
   bool drop_tombstones = false;
-  // The input returns lazy values (cell.h). This cursor reads those of the cells that it keeps.
+  // The input returns lazy values (cell.h). The retention cursor reads them for the cells that it
+  // keeps.
   bool reads_lazy_values = false;
   // Partial only: by family index - 1; ordinals of families beyond the end are known. If true, only
   // the age of versions counts, since a newer range delete without a GC fence may have lowered

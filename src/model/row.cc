@@ -26,8 +26,8 @@ struct LabelledRow {
   std::vector<std::string> labels;
 };
 
-// Used to share the bytes of names between neighbouring cells of one column; in the source they are
-// usually shared, too.
+// Returns true if two names are equal, so that neighbouring cells can share one copy. In the source
+// such names usually share their bytes, too.
 bool IsSame(std::string_view a, std::string_view b) {
   return a.size() == b.size() && (a.data() == b.data() || a == b);
 }
@@ -117,7 +117,7 @@ absl::StatusOr<int64_t> Cell::AsInt64() const { return NumberOf(value_); }
 absl::StatusOr<double> Cell::EstimateCardinality() const { return CardinalityOf(value_); }
 
 // The cells of a family are contiguous, but families are in the order of their creation. So this
-// jumps from family to family.
+// skips from one family to the next.
 std::span<const CellView> RowView::family(std::string_view name) const {
   for (auto first = cells_.begin(); first != cells_.end();) {
     const std::string_view family = first->family();

@@ -63,7 +63,7 @@ CursorOptions SourceOptions(const TableView& table, const ChainOptions& options,
 
 // A file of a reference that may have requested rows.
 struct OpenedFile {
-  const SstableReader* reader = nullptr;  // null: nothing
+  const SstableReader* reader = nullptr;  // null: the file has nothing that the read needs
   FamilySet wanted_families;              // as in ChainOptions
 
   CursorOptions cursor_options(const TableView& table, const ChainOptions& options) const {

@@ -22,7 +22,7 @@ namespace stele::internal {
 
 class IdleReader {
  public:
-  // The new reader is held, as during a call. The holder calls `switch_view`, on any thread.
+  // A new reader is held, as during a call. `switch_view` is called by the holder, on any thread.
   explicit IdleReader(std::function<void()> switch_view) : switch_view_(std::move(switch_view)) {}
   IdleReader(const IdleReader&) = delete;
   IdleReader& operator=(const IdleReader&) = delete;
@@ -35,8 +35,8 @@ class IdleReader {
   }
   void End() { Release(); }
 
-  // The view that the reader pins was replaced. Either this call or the current holder calls
-  // `switch_view`.
+  // Call when the view that the reader pins was replaced. Either this call or the current holder
+  // calls `switch_view`.
   void ViewReplaced();
 
  private:

@@ -45,8 +45,8 @@ struct ViewReference {
 };
 
 // Counters of a tablet since the database was opened, including those of the tablets that it was
-// split or merged from. Relaxed: figures that order nothing. Reads and writes come from different
-// threads.
+// split or merged from. Relaxed: no other memory access depends on them. Reads and writes come from
+// different threads.
 struct TabletCounters {
   alignas(64) std::atomic<uint64_t> reads{0};   // rows requested or returned
   alignas(64) std::atomic<uint64_t> writes{0};  // mutations of rows

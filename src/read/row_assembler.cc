@@ -15,9 +15,10 @@ constexpr size_t kCommonCells = 16;
 constexpr size_t kChargedArraysMin = 256 << 10;  // counting less would cost more
 constexpr uint32_t kBatchesPerCheck = 4;  // a row of one batch was checked before it was begun
 
-// Up to this, pinned memory is never copied: a few row groups of each of many sources.
+// Cells are not copied while less memory than this is pinned. It is enough for a few row groups of
+// each of many sources.
 constexpr uint64_t kFreePinnedBytes = uint64_t{1} << 20;
-// The memory of a cell in a row group in addition to its bytes, roughly and at most.
+// A rough upper bound of the memory that a cell of a row group takes in addition to its bytes.
 constexpr uint64_t kStoredCellBytes = 32;
 
 }  // namespace
@@ -108,7 +109,8 @@ bool RowAssembler::ReadBatch() {
   }
   cells_seen_ += cells_.size() - begin;
   const FilterProgram::Next next = program_.Run(&cells_, begin);
-  // If much is pinned, ReadPiece may have to copy the cells before it asks for more of the row.
+  // If much is pinned, do not call IsRowDone: ReadPiece may have to copy the cells before it reads
+  // more of the row.
   if (next == FilterProgram::Next::kRowDone || (!IsMuchPinned() && cursor_->IsRowDone())) {
     row_done_ = true;
   } else if (next == FilterProgram::Next::kSkipTo) {
@@ -130,7 +132,7 @@ ABSL_ATTRIBUTE_NOINLINE bool RowAssembler::ReadInPasses() {
   return false;
 }
 
-// A giant row may have many batches without a cell that passes.
+// Called after a batch in which no cell passed. A giant row may have many of them.
 bool RowAssembler::AfterEmptyBatch() {
   if (Interrupted()) return false;
   if (options_.progress != nullptr) options_.progress->CountEmptyBatch({});
@@ -175,7 +177,8 @@ void RowAssembler::Unpin() {
   pinned_before_ = options_.stats->bytes_pinned;
 }
 
-// A doubled array would be twice as large as a piece may be.
+// Makes room for the next batch. A vector that doubles itself could become twice as large as a
+// piece may be.
 void RowAssembler::ReserveBatch() {
   const size_t capacity = cells_.capacity();
   if (capacity == 0) return cells_.reserve(kCommonCells);

@@ -57,7 +57,7 @@ class ScanProgress {
   }
 
  private:
-  static constexpr uint64_t kEmptyBatchesPerClock = 64;  // as Interruption has it
+  static constexpr uint64_t kEmptyBatchesPerClock = 64;  // the same as in Interruption::Check
   void ReportIfDue(std::string_view scanned_through);
 
   const Report report_;  // may be empty

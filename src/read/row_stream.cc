@@ -11,7 +11,7 @@
 namespace stele::internal {
 namespace {
 
-// A piece may cost about four times its bytes (row_assembler.h).
+// Returns the limit for a piece. A piece may cost about four times its bytes (row_assembler.h).
 uint64_t PieceBytes(const RowStreamOptions& options) {
   if (options.memory_tracker == nullptr) return options.piece_bytes;
   return std::min(options.piece_bytes,
@@ -68,17 +68,18 @@ RowStream::~RowStream() {
     options_.history_reads->fetch_add(cursor_stats_.history_reads, std::memory_order_relaxed);
 }
 
-// From now on the stream also switches to a newer view while it is idle.
+// Lets other threads switch the stream to a newer view while it is idle.
 void RowStream::BeginIdleSwitches() {
   const std::shared_ptr<const PinnedView> pin = std::move(options_.pin);
   idle_ = std::make_shared<IdleReader>([this] { SwitchView(); });
   pin->AddReader(idle_);
-  // A view that was replaced before Notify is not reported.
+  // A replacement before AddReader is not reported.
   if (pin->replacements() != 0) SwitchView();
   idle_->End();
 }
 
-// A row in pieces is read to its end from the view in which it was begun.
+// Switches to the newest view, unless a row is being read in pieces. Such a row is read to its end
+// from one view.
 void RowStream::SwitchView() {
   if (!assembler_.has_more()) scan_.SwitchView(row_);
 }

@@ -94,7 +94,7 @@ class RowStream : public RowSource {
   bool End();
   bool Fail(absl::Status status);
 
-  RowStreamOptions options_;  // without table, pin, ranges and on_progress: the parts have them
+  RowStreamOptions options_;  // table, pin, ranges and on_progress were moved out of it
   CursorStats cursor_stats_;
   ScanCursor scan_;
   ScanProgress progress_;

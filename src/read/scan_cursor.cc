@@ -54,7 +54,7 @@ bool ScanCursor::OpenRange() {
   range_started_ = false;
   const bool single = IsSingleRow(range);
   if (chain_.tablet_index != tablet_index) CountReads();
-  if (single) ++reads_uncounted_;  // whether or not it is there
+  if (single) ++reads_uncounted_;  // counted whether or not the row exists
   if (chain_.cursor != nullptr && !single && !chain_.is_for_one_row &&
       chain_.tablet_index == tablet_index)
     return true;

@@ -77,7 +77,7 @@ class ScanCursor {
   bool is_reverse() const { return options_.direction == Direction::kReverse; }
 
   ScanView view_;
-  const std::shared_ptr<const TableDefinition> definition_;  // of the first view, for all
+  const std::shared_ptr<const TableDefinition> definition_;  // the same in all views
   ChainOptions options_;
   std::vector<ScanRange> ranges_;
   size_t range_next_ = 0;

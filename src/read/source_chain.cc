@@ -153,8 +153,9 @@ bool KeepsAll(const RetentionPolicy& policy, const TableDefinition& definition,
       });
 }
 
-// True if a read of the tablet's files needs no retention, if they are one sorted run. A file of
-// several sections is read with it: its large values stay lazy until the sections are joined.
+// True if a read of the tablet's files needs no retention, provided that they are one sorted run. A
+// file of several sections is read with it: its large values stay lazy until the sections are
+// joined.
 bool KeepsAll(const RetentionPolicy& policy, const TableDefinition& definition,
               const ViewTablet& tablet) {
   return std::all_of(tablet.stack.begin(), tablet.stack.end(), [&](const ViewReference& reference) {

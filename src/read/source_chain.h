@@ -8,10 +8,10 @@
 // Sources:   each memtable, and each run of the stack (manifest/runs.h): references that do not
 //            overlap are one source, and only the file whose rows are being read is open. For one
 //            row: the sources that ranges, bloom filters and the memtables' search do not rule out.
-//            Most files have nothing of a row. A row that is plain in each source
+//            Most files do not have a given row. A row that is plain in each source
 //            (read/row_cursors.h) needs no chain.
-// Errors:    that of a file that could not be opened and whose rows are asked for; within a run it
-//            is returned when the cursor reaches that file.
+// Errors:    that of a file that could not be opened, if its rows are requested. Within a run it is
+//            returned when the cursor reaches that file.
 // Threads:   confined to one thread. Nothing is kept alive: table, tablet and options must outlive
 //            RowSources and all cursors.
 #pragma once
@@ -39,14 +39,14 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table,
 // The position in table.tablets of the tablet that contains the row.
 size_t TabletIndexOf(const TableView& table, std::string_view row_key);
 
-// Starts to read the row from its files, and does not wait. For a caller that reads other rows
-// first. `options` are those of its read; only_row is not used.
+// Starts to read the row from its files, and does not wait. Call it for a row that is read after
+// other rows. `options` are those of that read; only_row is not used.
 void StartReadOfRow(const TableView& table, std::string_view row_key, const ChainOptions& options);
-// How many rows ahead such a caller starts reads.
+// The number of rows ahead for which a caller starts reads.
 inline constexpr size_t kRowsStartedMax = 64;
 
-// The sources of one row. Most missing rows have none. So a read first finds the sources, and then
-// prepares its options.
+// The sources of one row. A row that does not exist usually has none. So a read first finds the
+// sources, and prepares its options only if there are any.
 class RowSources {
  public:
   RowSources(const TableView& table, std::string_view row_key) : table_(table), row_key_(row_key) {}

@@ -6,11 +6,11 @@
 // time since, and never more than Now(). So a wrong clock hides cells as long as it is wrong, and
 // collects none (docs/decisions/0048-two-times.md).
 //
-// The clock is no longer trusted after a leap: if it moves against the elapsed time by more than
-// kClockToleranceMicros within a day, at once or in steps, or differs from the database's mark at
-// open by more than kClockGapMicros. It is trusted again when it returns, after it has agreed with
-// the elapsed time for kClockAgreementMicros, or by Confirm(). An authoritative clock is always
-// trusted.
+// The clock is no longer trusted after a leap: it moves against the elapsed time by more than
+// kClockToleranceMicros within a day, at once or in steps. It is also not trusted if it differs
+// from the database's mark at open by more than kClockGapMicros. It is trusted again when it is
+// near the expected time again, after it has agreed with the elapsed time for
+// kClockAgreementMicros, or by Confirm(). An authoritative clock is always trusted.
 //
 // The mark is the greatest collection time of a commit or an edit. Batches and edits store it, GC
 // fences use it, and it outlives the process. Only a clock that is trusted again lowers it.
@@ -75,7 +75,7 @@ class DatabaseClock {
   int64_t SmoothedLead(int64_t lead);
   // Updates the trust. Returns the message for on_change; empty if nothing changed.
   std::string JudgeLocked(int64_t lead, int64_t elapsed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Whether a trusted clock moved no further than steps may add up to.
+  // Returns true if the steps of a trusted clock add up to at most kClockToleranceMicros.
   bool IsSteadyLocked(int64_t lead, int64_t elapsed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::string TrustLocked(int64_t lead, int64_t elapsed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::string DistrustLocked(int64_t lead, int64_t elapsed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -84,7 +84,7 @@ class DatabaseClock {
   const std::shared_ptr<TimestampClock> clock_;
   const bool is_authoritative_;
   const std::function<void(const std::string&)> on_change_;
-  std::atomic<int64_t> now_lead_;  // of Now(); relaxed: each value is complete alone
+  std::atomic<int64_t> now_lead_;  // of Now(); relaxed: nothing else depends on it
   std::atomic<int64_t> mark_{0};   // relaxed, too
   Mutex mutex_;
   // Both are written under mutex_, and read without it.

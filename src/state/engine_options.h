@@ -43,8 +43,8 @@ struct EngineSizes {
   // A bulk load continues in another SSTable from the first row past this size, which limits the
   // bytes that one compaction of a part of it rewrites.
   uint64_t load_file_bytes = uint64_t{256} << 20;
-  // For so long after a look for compactions that found none due, only changed tablets are
-  // examined.
+  // After a search over all tablets has found no compaction due, only changed tablets are examined
+  // for this long.
   std::chrono::milliseconds full_look_interval{1'000};
   CompactionSizes compaction;
 };

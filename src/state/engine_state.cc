@@ -348,7 +348,7 @@ void EngineState::FreezeLargest(uint64_t active_bytes_max) {
 // The tables with the largest active memtables, without which the others are small enough.
 std::vector<uint32_t> EngineState::TablesToFreeze(uint64_t active_bytes_max) const {
   MutexLock lock(mutex_);
-  // The size of the active ones. Empty ones use memory, too.
+  // The size of the active memtables. Empty ones use memory, too.
   uint64_t total = memtable_bytes();
   total -= std::min(total, frozen_bytes_);
   if (total <= active_bytes_max) return {};
@@ -356,7 +356,7 @@ std::vector<uint32_t> EngineState::TablesToFreeze(uint64_t active_bytes_max) con
   for (const AgedMemtable& aged : active_by_age_) {
     if (!aged.memtable->empty()) by_size.emplace_back(aged.memtable->bytes(), aged.table_id);
   }
-  // Of equal ones, the table with the lowest id comes first.
+  // Of memtables with the same size, that of the table with the lowest id comes first.
   const auto is_behind = [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second > b.second;
   };

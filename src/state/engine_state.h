@@ -40,7 +40,7 @@ struct FrozenMemtable {
   int64_t newest_commit_time = 0;
 };
 
-// Operations since open, for TableStats. Relaxed: figures that order nothing.
+// Operations since open, for TableStats. Relaxed: no other memory access depends on them.
 struct TableCounters {
   std::atomic<uint64_t> reads{0};
   std::atomic<uint64_t> writes{0};
@@ -73,8 +73,8 @@ class EngineState {
     std::shared_ptr<const TabletWrites> tablet_writes;
   };
   WriteTarget TargetOf(uint32_t table_id, uint64_t sequence, int64_t commit_time);
-  // The active memtables with data and without a commit after `commit_time_max`, of tables without
-  // a frozen one. Any thread.
+  // Returns active memtables that have data, but no commit after `commit_time_max`. Tables with a
+  // frozen memtable are left out. Any thread.
   struct IdleMemtable {
     uint32_t table_id = 0;
     std::shared_ptr<const Memtable> memtable;
@@ -143,7 +143,8 @@ class EngineState {
   const std::set<uint32_t>& TablesInMemoryLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return tables_in_memory_;
   }
-  // Those of them that have a family with an `unfenced_through` (cell/family_list.h).
+  // The tables of TablesInMemoryLocked that have a family with an `unfenced_through`
+  // (cell/family_list.h).
   const std::set<uint32_t>& UnfencedTablesInMemoryLocked() const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return unfenced_in_memory_;

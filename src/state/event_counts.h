@@ -10,7 +10,7 @@
 namespace stele::internal {
 
 struct EventCounts {
-  // Relaxed: figures.
+  // Relaxed: no other memory access depends on them.
   std::atomic<uint64_t> freezes{0};
   // Columns whose range delete also removed garbage below it (engine rule 8).
   std::atomic<uint64_t> fenced_deletes{0};
@@ -22,7 +22,7 @@ struct EventCounts {
   std::atomic<uint64_t> condition_refusals{0};
   // Reads of the row of an idempotency token.
   std::atomic<uint64_t> token_reads{0};
-  // The uses that these reads decoded.
+  // The token uses that these reads decoded.
   std::atomic<uint64_t> token_uses_read{0};
   // Flushes and compactions installed after the schema that they began with had changed.
   std::atomic<uint64_t> jobs_over_changes{0};

@@ -161,7 +161,7 @@ absl::StatusOr<std::vector<std::optional<Row>>> ReadPath::LookUpRows(
   RowLookup lookup = LookupAt(point, options);
   std::vector<std::optional<Row>> rows;
   rows.reserve(row_keys.size());
-  std::optional<ChainOptions> start_options;  // made when the first row was not in the cache
+  std::optional<ChainOptions> start_options;  // set once a row was not in the cache
   size_t started = 0;  // the file reads of the rows before this one were started
   for (size_t i = 0; i < row_keys.size(); ++i) {
     const uint64_t bytes_read = lookup.bytes_read;

@@ -58,7 +58,7 @@ class WriteGate {
   // until there is space for a reserve. An event shows `found`, the error: it may name a limit that
   // is no full disk.
   void NoteFullDisk(const absl::Status& found);
-  // Looks whether the directory still has its CURRENT. If not, the open files are lost once they
+  // Checks whether the directory still has its CURRENT. If not, the open files are lost once they
   // are closed, so writes are refused from then on. Returns LostDirectory(). Reads the disk.
   absl::Status CheckDirectory();
   absl::Status LostDirectory() const;  // DataLoss after a CheckDirectory did not find it

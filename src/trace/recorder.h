@@ -7,10 +7,11 @@
 // Used by:   api/recorded_call.cc.
 // Calls:     trace/trace_writer.h.
 // Rule:      an operation never waits: not for the file, not for memory, and not for another
-//            operation. A record that finds no place is dropped and counted. A failure of the file
-//            ends the trace, and nothing else.
+//            operation. A record for which no buffer has room is dropped and counted. A failure of
+//            the file ends the trace, and nothing else.
 // Errors:    FailedPrecondition for a second start, or a stop without a start; those of the writer.
-// Threads:   thread-safe. The file is for Start(), then for the own thread, then for Stop().
+// Threads:   thread-safe. The file is used by Start(), then by the recorder's thread, then by
+//            Stop().
 // Fork:      a child must not use or destroy the recorder of its parent (api/backend.h).
 // Memory:    at most 32 MiB while it records.
 #pragma once
@@ -45,7 +46,7 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   struct Options {
-    uint32_t sample = 1;  // one operation in so many is recorded
+    uint32_t sample = 1;  // one of this many operations is recorded
     uint64_t bytes_max = UINT64_MAX;
     bool appends = false;  // the file may exist
     FileSystem* file_system = PosixFileSystem();
@@ -105,7 +106,7 @@ class Recorder {
   absl::Status Begin(std::unique_ptr<File> file, const Options& options)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_mutex_);
   void SetRecording(uint64_t recording);
-  // The own thread.
+  // The function of the recorder's thread.
   void Run();
   void WriteAll();
   void Write(const Chunk& chunk);
@@ -129,11 +130,11 @@ class Recorder {
   bool is_stopping_ ABSL_GUARDED_BY(wake_mutex_) = false;
   std::atomic<bool> has_full_{false};  // a chunk is full
 
-  // See Threads.
+  // Not guarded; see Threads above for who uses them when.
   Options options_;
   std::unique_ptr<TraceWriter> writer_;
   absl::Status status_;
-  TraceCounts counts_;  // recorded, and dropped by the own thread
+  TraceCounts counts_;  // recorded, and dropped by the recorder's thread
 };
 
 }  // namespace stele::internal

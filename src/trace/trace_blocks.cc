@@ -9,8 +9,8 @@ namespace stele::internal {
 namespace {
 
 constexpr size_t kReadBytes = size_t{64} << 10;
-// Files that decompress to more than this, and to more than a thousand times their size, are made
-// to waste time.
+// A file that decompresses to more than this, and to more than kGrowthMax times its size, is
+// refused as hostile.
 constexpr uint64_t kCheckedBytes = uint64_t{256} << 20;
 constexpr uint64_t kGrowthMax = 1'000;
 
@@ -125,7 +125,7 @@ absl::StatusOr<bool> TraceBlocks::Next(TraceRecord* record) {
         record_bytes_ = before - records_.remaining();
         return true;
       }
-      // The writer was wrong: the checksum fits, and the records do not.
+      // The checksum is correct but the records are malformed, so the writer made an error.
       ++damaged_;
       records_left_ = 0;
     }

@@ -2,9 +2,8 @@
 //
 // Damage:    bytes that are not a valid block are skipped up to the next valid one, and each such
 //            place is counted. A block that the end of the file cuts off is not damage.
-// Errors:    those of the source; InvalidArgument, without a path, for a damaged file header,
-//            and for blocks that grow more than a thousandfold; Unimplemented for a version of the
-//            future.
+// Errors:    those of the source; InvalidArgument, without a path, for a damaged file header, and
+//            for blocks that grow more than a thousandfold; Unimplemented for a newer version.
 // Threads:   confined to one thread.
 // Memory:    9 MiB at most, for blocks of the largest size; usually 200 KiB.
 #pragma once
@@ -37,7 +36,7 @@ class TraceBlocks {
   // The bytes of the last record.
   size_t record_bytes() const { return record_bytes_; }
 
-  // Known up to the last record that was read:
+  // The number of damaged places up to the last record that was read.
   uint64_t damaged() const { return damaged_; }
   // The sum of the summaries, each of which ends a recording.
   const TraceCounts& counts() const { return counts_; }

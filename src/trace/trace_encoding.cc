@@ -7,7 +7,7 @@
 namespace stele::internal {
 namespace {
 
-// A bit says that the member follows.
+// The bits at the start of a record. A set bit means that the record has the member.
 enum Member : uint64_t {
   kRow = 1 << 0,
   kKeys = 1 << 1,
@@ -38,8 +38,8 @@ enum Member : uint64_t {
 
 constexpr uint8_t kOpsEnd = static_cast<uint8_t>(TraceOp::kDrop) + 1;
 
-// A member is one of these. Each has a function that says whether it is set, one that appends its
-// bytes, and one that reads them.
+// For each type of a member there are three functions: IsSet, one that appends the member's bytes,
+// and one that reads them.
 bool IsSet(const std::string& text) { return !text.empty(); }
 bool IsSet(const std::vector<std::string>& list) { return !list.empty(); }
 template <typename T>

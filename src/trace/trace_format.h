@@ -27,7 +27,7 @@ inline constexpr size_t kTraceBlockBytes = size_t{64} << 10;
 inline constexpr size_t kTraceBlockBytesMax = size_t{4} << 20;
 
 struct TraceHeader {
-  uint32_t sample = 1;  // one operation in so many was recorded; at least 1
+  uint32_t sample = 1;  // one of this many operations was recorded; at least 1
   std::string nonce;    // 16 random bytes
 };
 
@@ -35,7 +35,7 @@ struct TraceHeader {
 TraceHeader NewTraceHeader(uint32_t sample);
 std::string EncodeTraceHeader(const TraceHeader& header);
 // `bytes` has kTraceHeaderBytes. InvalidArgument, without a path, for damage; Unimplemented for a
-// version of the future.
+// newer version.
 absl::StatusOr<TraceHeader> DecodeTraceHeader(std::string_view bytes);
 
 // Seeds the checksums of the block at `offset`, so that no block is valid in another trace or at

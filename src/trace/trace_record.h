@@ -1,4 +1,4 @@
-// trace/trace_record.h: one operation of a trace. It never has the value of a cell.
+// trace/trace_record.h: one operation of a trace. A record never contains the value of a cell.
 //
 // Format:    docs/reference/format/trace.md.
 // Threads:   values; thread-compatible.
@@ -17,7 +17,7 @@ enum class TraceOp : uint8_t { kGet, kMget, kScan, kSet, kDel, kRmw, kCas, kDrop
 struct TraceRecord {
   int64_t micros = 0;  // the time at which the call began, since the epoch
   TraceOp op = TraceOp::kGet;
-  uint64_t sample = 1;  // one operation in so many was recorded
+  uint64_t sample = 1;  // one of this many operations was recorded
   std::string table;
   std::string row;                // get, set, del, rmw, cas
   std::vector<std::string> keys;  // mget
@@ -46,7 +46,7 @@ struct TraceRecord {
   std::vector<std::string> increments;
   std::vector<std::string> columns;
   std::optional<uint64_t> batch;  // the same number in all entries of a WriteBatch
-  std::optional<uint64_t> call;   // and of a BulkApply
+  std::optional<uint64_t> call;   // the same number in all entries of a BulkApply
   std::string status;             // the name of an error code; empty: OK
   std::string tag;
 

@@ -30,8 +30,9 @@ class PinnedViews {
   enum class Kind { kSnapshot, kScan };
 
   // `free_bytes`: the memory that pinned memtables may use without counting as writers' memtables;
-  // 0 while the memory budget is exceeded. `stuck_bytes_max`: the most bytes that count while
-  // nothing can be spilled, so that writers never wait for a reader that may be waiting for them.
+  // 0 while the memory budget is exceeded. `stuck_bytes_max`: while nothing can be spilled, at most
+  // this many bytes count as writers' memtables. Otherwise writers could wait for a reader that
+  // waits for them.
   PinnedViews(const MemoryTracker* memory_tracker, uint64_t free_bytes, uint64_t stuck_bytes_max)
       : memory_tracker_(*memory_tracker),
         free_bytes_(free_bytes),
@@ -114,7 +115,7 @@ class PinnedViews {
   // Relaxed: saves writers the mutex while there are none.
   mutable std::atomic<size_t> retired_count_{0};
   std::atomic<uint64_t> replacements_{0};
-  std::atomic<uint64_t> file_bytes_{0};  // relaxed: a figure
+  std::atomic<uint64_t> file_bytes_{0};  // relaxed: may be slightly out of date
 };
 
 }  // namespace stele::internal

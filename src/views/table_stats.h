@@ -1,9 +1,9 @@
 // views/table_stats.h: statistics and samples of a table, computed from its view without reading
 // data.
 //
-// A table counts the figures of a file once. A tablet counts the share of a file's row-group
-// boundaries that is in the tablet. Memtables count with their size before compression, and may
-// include commits that reads do not see yet.
+// In the statistics of a table, each file counts once. In those of a tablet, a file counts in
+// proportion to its row-group boundaries in the tablet. Memtables count with their size before
+// compression, and may include commits that reads do not see yet.
 // Threads:   pure functions.
 #pragma once
 

@@ -159,7 +159,7 @@ absl::Status CommitLog::State::Start(const LogTail& tail) {
   writer_.Begin(active_, options_.database_id, writer_.end().position);
   const absl::Status written = writer_.Write({}, RecordType::kPayload, {});
   if (FoundNoSpace(written)) {
-    // As in TryAppend: it never became part of the log.
+    // As in TryAppend, the segment never became part of the log.
     const uint64_t number = std::exchange(active_, {}).number;
     spares_.Discard(number);
   }
@@ -370,7 +370,7 @@ absl::Status CommitLog::State::SyncSegments(const std::vector<LiveSegment>& segm
   return absl::OkStatus();
 }
 
-// `segment` is a copy from before the sync.
+// Records that a segment is synced up to the state in `segment`, a copy from before the sync.
 void CommitLog::State::MarkSynced(const LiveSegment& segment) {
   for (LiveSegment& live : segments_) {
     if (live.number != segment.number) continue;

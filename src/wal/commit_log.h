@@ -58,8 +58,8 @@ struct CommitLogOptions {
   // Returns true if the disk has little room: then segments are made small, and only segments in
   // use are kept. May be empty. Thread-safe; called when a segment is made, prepared or released.
   std::function<bool()> space_is_scarce;
-  // Returns ResourceExhausted if a new segment of so many bytes would take space that is needed
-  // otherwise. The write that needs the segment is refused then. May be empty. Thread-safe.
+  // Returns ResourceExhausted if a new segment of `bytes` would take space that is needed for
+  // something else. The write that needs the segment is then refused. May be empty. Thread-safe.
   std::function<absl::Status(uint64_t bytes)> check_room;
   // Thread-safe. Each record stores the result, so that recovery detects a truncated manifest.
   std::function<SyncedManifestEnd()> synced_manifest_end;
@@ -69,8 +69,9 @@ class CommitLog {
  public:
   // Begins a new segment after `tail`, the result of recovery (LogTail{} for a new database), and
   // syncs it and the directory. Segments that recovery read remain until they are released. The
-  // unused spares in `tail.spare_numbers` are reused. With may_begin_later a log that finds no
-  // space has no segment of its own: it is as after a failed write, sealed at the end of `tail`.
+  // unused spares in `tail.spare_numbers` are reused. With may_begin_later, the log starts without
+  // a segment of its own if there is no space for one. It is then sealed at the end of `tail`, as
+  // after a failed write.
   static absl::StatusOr<std::unique_ptr<CommitLog>> Start(CommitLogOptions options,
                                                           const LogTail& tail);
   ~CommitLog();

@@ -96,8 +96,8 @@ class LogWalk {
     return nullptr;
   }
 
-  // The segment with which the log goes on if `number` is lost; null: none. Of several that follow
-  // the same lost one, the highest is valid.
+  // Returns the segment with which the log continues if `number` is lost; null: none. Of several
+  // that follow the same lost one, the highest is valid.
   const SegmentHeader* FirstAfter(uint64_t number) const {
     const auto first =
         std::find_if(started_.begin(), started_.end(),
@@ -159,15 +159,15 @@ class LogWalk {
                              .what = std::string(what)});
   }
 
-  // Called where the records of a segment end. Returns whether there is damage, and adds it to the
-  // tail. If the next segment is linked, no record is lost.
+  // Called where the records of a segment end. Returns true if there is damage, and adds it to the
+  // tail. `linked`: the header of the next segment names this end, so no record is lost.
   absl::StatusOr<bool> CheckSegmentEnd(bool linked) {
     const uint64_t number = tail_.segment_number;
     const uint64_t discarded_bytes = tail_.discarded_bytes;
     const absl::Status end = linked ? absl::OkStatus() : CheckEnd();
     if (!end.ok()) {
       if (options_.at_damage == AtDamage::kFail || !absl::IsDataLoss(end)) return end;
-      tail_.discarded_bytes = discarded_bytes;  // they are lost
+      tail_.discarded_bytes = discarded_bytes;  // these bytes count as lost
       std::string what(end.message());
       const std::string place =
           fmt::format("{} @{}: ", SegmentPath(options_, number), tail_.end_offset);
@@ -204,7 +204,7 @@ class LogWalk {
     }
   }
 
-  // The segment to go on with if the rest of this one is lost; null: none.
+  // Returns the segment to continue with if the rest of this one is lost; null: none.
   const SegmentHeader* SegmentAfterDamage(const SegmentHeader& segment) {
     const SegmentHeader* next = Successor(segment);
     if (next == nullptr) next = FirstAfter(segment.segment_number);

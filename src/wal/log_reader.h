@@ -8,8 +8,8 @@
 //            Otherwise the log ends there; everything after it is discarded, never replayed, and
 //            counted. A segment continues another one only if its header names that one's exact
 //            end. If two segments follow the same one, the higher number is valid: the writer
-//            abandoned the lower one when its first write failed.
-//            A log that is only read may be read up to such a place, or around it (AtDamage).
+//            abandoned the lower one when its first write failed. A read-only open may read the log
+//            up to such a place, or around it (AtDamage).
 // Errors:    DataLoss as above, also if a file is shorter than its prepared size, or if the segment
 //            that the manifest names does not exist; Unimplemented for another format version;
 //            errors of the file system and of the visitor. Bytes are never trusted.
@@ -42,7 +42,7 @@ struct SegmentEnd {
 enum class AtDamage : uint8_t {
   kFail,  // return DataLoss
   kStop,  // the log ends there; DataLoss if the first segment is missing
-  kSkip,  // go on with the next good record
+  kSkip,  // continue with the next good record
 };
 
 // A place where the log cannot be read.
@@ -97,8 +97,8 @@ using LogVisitor = std::function<absl::Status(uint64_t sequence, std::string_vie
 absl::StatusOr<LogTail> ReadLog(const LogReadOptions& options, const LogVisitor& visit);
 
 // Makes the records that ReadLog replayed durable (engine rule 3: before the first new
-// acknowledgement). Bytes that are not proved to be synced are written again first: after a failed
-// sync the system may show bytes that are not on disk and that no later sync would write.
+// acknowledgement). Bytes that are not proved to be synced are written again first. After a failed
+// sync, the system may show bytes that are not on disk and that no later sync would write.
 // CommitLog::Start is called afterwards: the header of the new segment records the replayed part as
 // synced.
 absl::Status SyncReplayedLog(const LogReadOptions& options, const LogTail& tail);

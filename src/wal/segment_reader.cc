@@ -110,7 +110,7 @@ absl::StatusOr<std::optional<SegmentReader::Record>> SegmentReader::FindRecord(u
       if (header.has_value()) break;
       at += kRecordAlignmentBytes;
     }
-    if (at == 0 && !header.has_value()) break;  // the file is shorter than its size was
+    if (at == 0 && !header.has_value()) break;  // the file has become shorter
     offset += at;
     if (!header.has_value()) continue;
     STELE_ASSIGN_OR_RETURN(std::optional<Record> record, ReadRecord(offset));

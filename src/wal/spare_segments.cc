@@ -160,9 +160,9 @@ absl::Status SpareSegments::RemoveDurably(uint64_t number) {
   return options_.file_system->SyncDirectory(options_.directory);
 }
 
-// The front of retired_, with this number, becomes a spare under a new name. Only a file with
-// exactly the size of a spare is recycled, and none that a hard-linked copy of the database has,
-// too. Otherwise the result is NotFound.
+// Makes a spare of the front of retired_, which has this number, under a new name. Returns NotFound
+// if the file does not have exactly the size of a spare, or if a hard-linked copy of the database
+// has it, too.
 absl::StatusOr<BlankSegment> SpareSegments::Recycle(uint64_t number) {
   BlankSegment segment{
       .number = number, .file_bytes = options_.segment_bytes, .synced = true, .written = true};

@@ -15,11 +15,12 @@ namespace {
 
 using Parts = ConditionalWrites::Parts;
 
-// WriteOptions::reserve_large_value is asked for copies of such values.
+// For values of this size or more, WriteOptions::reserve_large_value is called before they are
+// copied.
 constexpr size_t kReservedValueBytes = size_t{64} << 10;
 
 // The options of a write for its attempts. Each attempt frees the values of the one before. So
-// reserve_large_value is asked only for the bytes beyond the largest attempt so far.
+// reserve_large_value is called only for the bytes beyond the largest attempt so far.
 class AttemptOptions {
  public:
   explicit AttemptOptions(const WriteOptions& options) : options_(options) {
@@ -82,8 +83,9 @@ struct TokenRecord {
   TokenUse use = {};  // its entries are set at the commit
 };
 
-// Releases the view. `now` must be the time of the read, so that new timestamps are not older than
-// the cells that were read. For a mutation without changes only the token's row is written.
+// Commits the entry on the condition that the row has not changed. Releases the view. `now` must be
+// the time of the read, so that new timestamps are not older than the cells that were read. For a
+// mutation without changes only the token's row is written.
 absl::Status CommitIfUnchanged(const Parts& parts, RowAtRead row, const WriteEntry& entry,
                                const WriteOptions& options, TokenRecord record) {
   std::vector<RowCondition> conditions;
@@ -253,7 +255,7 @@ class RowModifier {
   ChangedColumns columns_;
 };
 
-// Asks reserve_large_value for the two copies of each large value: in the row and in the mutation.
+// Calls reserve_large_value for the two copies of each large value: in the row and in the mutation.
 absl::Status ReserveCopies(const ChangedColumns& columns, const WriteOptions& options) {
   if (options.reserve_large_value == nullptr) return absl::OkStatus();
   uint64_t bytes = 0;

@@ -17,7 +17,8 @@ constexpr int kAttemptsMax = 1000;
 // wait.
 constexpr std::chrono::milliseconds kAwaitedCheckEvery{20};
 constexpr std::chrono::milliseconds kResumeCheckEvery{1000};
-// On a full disk, memtables of so many bytes are flushed to release segments of the log.
+// On a full disk, memtables are flushed to release segments of the log if they have at least this
+// many bytes.
 constexpr uint64_t kFlushedForRoomBytesMin = uint64_t{32} << 10;
 // The longest wait of a call that makes a small file, which has neither a deadline nor a stop
 // token.
@@ -28,7 +29,7 @@ AttemptMode ModeOf(int attempts) {
   return attempts < kOptimisticAttempts ? AttemptMode::kOptimistic : AttemptMode::kExclusive;
 }
 
-// The write has a stop token or a deadline.
+// True if the write has a stop token or a deadline.
 bool MayStop(const WriteOptions& options) {
   return options.stop.stop_possible() || options.deadline.has_value();
 }
@@ -89,7 +90,8 @@ absl::Status WriteAdmission::AttemptInTurn(uint64_t bytes, const WriteOptions& o
                                            const WriteGate::FreesSpace& frees_space,
                                            int* attempts) {
   STELE_RETURN_IF_ERROR(parts_.gate->CheckWritable(frees_space));
-  // Before the guard: a write that runs alone would keep all others waiting for its turns.
+  // Wait before taking the guard. Otherwise all other writes would wait for the turns of a write
+  // that runs alone.
   STELE_RETURN_IF_ERROR(AwaitDebtTurns(bytes, options, frees_space));
   const LargeWrites::Guard hold(&large_writes_, bytes, AwaitedCheckOf(options));
   STELE_RETURN_IF_ERROR(hold.status());
@@ -114,7 +116,7 @@ absl::Status WriteAdmission::AttemptInTurn(uint64_t bytes, const WriteOptions& o
 bool WriteAdmission::MadeRoomFor(const absl::Status& refused,
                                  const WriteGate::FreesSpace& frees_space) {
   if (!LacksSpace(refused) || !frees_space || !frees_space()) return false;
-  // A quota is not seen by looking at the disk.
+  // The free space of the disk does not show a quota that is used up.
   const bool is_full = FoundNoSpace(refused) || parts_.gate->SpaceIsScarce();
   return is_full && parts_.gate->MakeRoom();
 }
@@ -128,8 +130,8 @@ bool WriteAdmission::FlushedForRoom(const absl::Status& refused, const WriteOpti
   return DrainMemtables(options).ok();
 }
 
-// While the budget is exceeded, by whatever use, writers are slowed. They are not stopped, since
-// readers may wait for them.
+// Bytes above the budget count as memtable bytes here, whatever uses them. So they slow writers,
+// but AwaitMemory does not stop writers for them, since readers may wait for a writer.
 WritePressure WriteAdmission::Pressure() const {
   return {.memtable_bytes = parts_.state->memtable_bytes() + parts_.pins->ChargedBytes() +
                             parts_.memory->bytes_over(),

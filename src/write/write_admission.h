@@ -6,7 +6,7 @@
 //            is behind (write/write_throttle.h).
 // Retries:   Attempt is the only retry loop. It repeats a write that the commit leader refused with
 //            Aborted, that a pause of its table refused, or that the log had no room for. On a full
-//            disk the memtables are flushed before, which releases segments of the log.
+//            disk it flushes the memtables before a retry, which releases segments of the log.
 // Stop:      the write's stop token and its deadline end every wait.
 // Used by:   write/write_path.cc and write/conditional_writes.cc (Attempt).
 // Calls:     state/write_gate.h, write/write_throttle.h, write/large_writes.h.
@@ -90,9 +90,9 @@ class WriteAdmission {
   // Delays a write of `bytes` while flushes are behind, and stops it while memory is full. Without
   // threads it runs the jobs.
   absl::Status AwaitMemory(uint64_t bytes, const WriteOptions& options);
-  // Delays a call that makes a small file while compactions are behind, like a write of
-  // its debt, for at most a second. Returns early if the database refuses writes, and the call must
-  // find out itself.
+  // Delays a call that makes a small file while compactions are behind. It waits as long as a write
+  // of file_debt_bytes would, but at most a second. Returns early if the database refuses writes;
+  // the caller must check that itself.
   void AwaitTurnOfFile();
   LargeWrites& large_writes() { return large_writes_; }
   // True if writes of this size wait for other large writes.

@@ -69,7 +69,8 @@ class CallToken {
   std::optional<RowCondition> unchanged_;  // TokenState::unchanged
 };
 
-// One attempt. Aborted: repeat it. `entry` is the index in the call, if it is one of several.
+// Makes one attempt to commit the entries. Aborted: the caller repeats it. The token records the
+// entries under the number `entry`: the index of the only entry in a BulkApply, or 0.
 absl::Status TryTogether(const WriteSteps& steps, AttemptMode mode,
                          std::span<const WriteEntry> entries, int64_t now,
                          const WriteOptions& options, uint64_t entry, CallToken* token) {

@@ -36,8 +36,8 @@ class WritePath {
   absl::Status ApplyTogether(std::span<const WriteEntry> entries,
                              const WriteOptions& options) const;
 
-  // Commits each mutation separately, in order, and returns those that failed. Consecutive ones
-  // share batches.
+  // Commits each mutation separately, in order, and returns those that failed. Consecutive
+  // mutations share batches.
   std::vector<FailedMutation> ApplyEach(uint32_t table_id, std::span<const RowMutation> mutations,
                                         const WriteOptions& options) const;
 

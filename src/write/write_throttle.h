@@ -10,9 +10,9 @@
 // both are equal.
 // - Memory also has a hard limit (WriteAdmission::AwaitMemory), so a write waits at most 20 ms for
 //   its turn.
-// - Debt has no hard limit: all writers together get this rate. A turn admits the bytes of 20 ms at
-//   this rate. A large write takes several turns, so a small concurrent write waits for one turn of
-//   each writer.
+// - Debt has no hard limit: all writers together get this rate. A turn admits as many bytes as this
+//   rate admits in 20 ms. A large write takes several turns, so a small concurrent write waits for
+//   one turn of each writer.
 // Used by:   write/write_admission.cc delays writes. jobs/job_runner.cc reports flushed bytes
 //            (Drained).
 // Units:     bytes, seconds; pressure is a ratio.

@@ -31,7 +31,7 @@ struct OperationResult {
   ReadStats stats;
   uint64_t bytes_returned = 0;  // row keys, qualifiers and values
   uint64_t answer_hash = 0;     // of the values of the answer, in any order
-  uint64_t answer_values = 0;   // how many they are
+  uint64_t answer_values = 0;   // the number of these values
   std::string last_row;         // of a single scan that its limit ended; otherwise ""
 };
 
@@ -48,7 +48,7 @@ class ComparedDesign {
   ComparedDesign& operator=(const ComparedDesign&) = delete;
 
   // Opens the database again with a block cache of 4 MiB, after dropping its files from the page
-  // cache. A file system in memory keeps them.
+  // cache. With a file system in memory, the files stay in memory.
   absl::Status ReopenCold();
 
   const std::string& name() const { return choice_.name; }
@@ -60,8 +60,8 @@ class ComparedDesign {
   // True if the query declares an answer.
   bool has_answer(size_t query) const { return !answers_[query].empty(); }
 
-  // Builds the requests of an operation. The latency does not include this, the CPU time and the
-  // operations per second do.
+  // Builds the requests of an operation. Its time is not part of the latency, but of the CPU time
+  // and of the operations per second.
   absl::StatusOr<PreparedOperation> Prepare(const LogicalOperation& operation) const;
   // Runs the operation. With a null `result` it runs without statistics, to be timed.
   absl::Status Run(const LogicalOperation& operation, const PreparedOperation& prepared,

@@ -1,7 +1,7 @@
 // compare/rounds.h: runs the operations of a comparison in rounds, and times them.
 //
-// Rounds:    all operations run options.rounds times on each design. Each round begins with the
-//            next design.
+// Rounds:    all operations run options.rounds times on each design. Each round begins with another
+//            design, in turn.
 // Latency:   in a closed loop the time of a call. In an open loop it counts from the time at which
 //            an operation is due, so a stall counts in every operation that waited.
 // Threads:   RunRounds starts and joins its own threads. Operations with the same record run on

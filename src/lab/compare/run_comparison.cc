@@ -85,7 +85,7 @@ class CountingRun {
     return trace ? absl::OkStatus() : ErrnoStatus("write", trace_path, errno);
   }
 
-  // Those of each operation.
+  // Returns the answer of each operation.
   std::vector<Answer> TakeAnswers() { return std::move(answers_); }
 
  private:

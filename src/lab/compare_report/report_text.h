@@ -1,4 +1,4 @@
-// compare_report/report_text.h: what the report of a comparison says to people.
+// compare_report/report_text.h: the texts of the report of a comparison.
 //
 // Units:     latencies in microseconds with one decimal digit.
 // Threads:   Pure functions.

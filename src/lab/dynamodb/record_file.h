@@ -2,7 +2,7 @@
 //
 // Format:    DynamoDB JSON, one record per line; or the output of `aws dynamodb scan` or `query`,
 //            {"Items":[{...}],...}; or requests of batch-write-item,
-//            {"TABLE":[{"PutRequest":{"Item":{...}}}]}. The beginning of the file tells.
+//            {"TABLE":[{"PutRequest":{"Item":{...}}}]}. The beginning of the file determines which.
 //
 // Errors:    a failed call is an error of the whole file: damaged data, a wrong sum or count. A bad
 //            record has its own status.
@@ -60,7 +60,7 @@ class RecordFile {
 
   const DataFile file_;
   const bool verifies_;
-  std::unique_ptr<LineReader> lines_;  // one of these two
+  std::unique_ptr<LineReader> lines_;  // either lines_ or elements_ is set
   std::unique_ptr<ElementReader> elements_;
   RecordParser parser_;
   std::string_view text_;

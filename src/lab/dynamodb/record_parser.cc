@@ -20,7 +20,7 @@ using simdjson::dom::object;
 
 // A nested value takes at most two levels of JSON: {"L":[...]}.
 constexpr size_t kJsonDepthMax = 2 * kNestingMax + 8;
-// An error names the attribute and the members in so many levels below it.
+// The number of levels in the path of an error: the attribute, and the members below it.
 constexpr int kNamedLevelsMax = 4;
 
 std::string Shown(std::string_view text) { return internal::Printable(text); }

@@ -15,7 +15,7 @@
 namespace stele::internal::lab {
 
 inline constexpr size_t kRecordBytesMax = size_t{16} << 20;
-// The parser reads, but does not use, so many bytes after the record.
+// The number of bytes after the record that the parser reads but does not use.
 inline constexpr size_t kRecordPaddingBytes = 64;
 // DynamoDB's limit for lists and maps in each other.
 inline constexpr int kNestingMax = 32;

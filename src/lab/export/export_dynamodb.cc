@@ -90,7 +90,7 @@ absl::Status ItemOfRow(const ExportedTable& exported, std::string_view row_key, 
   return DecodeItemCells(mapping, row.Cells(), item);
 }
 
-// Fails if an import of the table was interrupted. A server does not tell.
+// Fails if an import of the table was interrupted. For a server this is not known.
 absl::Status CheckImported(const Table& table, const DynamoDbExportOptions& options) {
   if (!options.mapping_path.empty()) return absl::OkStatus();
   STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record, ReadImportRecord(table));

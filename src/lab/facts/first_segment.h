@@ -44,7 +44,7 @@ class FirstSegment {
   };
   Buckets buckets() const;
 
-  // Values in one form of hashes.
+  // Values that look like hashes of one form.
   struct Hashes {
     uint64_t rows = 0;
     uint64_t rows_with_letter = 0;

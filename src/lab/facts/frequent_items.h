@@ -18,7 +18,7 @@ class FrequentItems {
  public:
   void Add(std::string_view item, uint64_t count);
 
-  // How many different items there are; at least so many if there are too many to count.
+  // The number of different items; a lower bound if there are too many to count.
   uint64_t distinct() const { return distinct_; }
   // The most frequent item and its count; the smallest item if several have it.
   struct Item {

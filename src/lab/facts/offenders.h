@@ -13,7 +13,7 @@
 namespace stele::internal::lab {
 
 inline constexpr size_t kFindingSamplesMax = 3;
-// A sample is cut at so many bytes.
+// A longer sample is cut.
 inline constexpr size_t kSampleBytesMax = 4096;
 
 struct Offenders {

@@ -11,7 +11,7 @@
 
 namespace stele::internal::lab {
 
-inline constexpr size_t kSegmentsMax = 8;  // only so many are examined
+inline constexpr size_t kSegmentsMax = 8;  // later ones are not examined
 
 // How keys are split.
 struct SegmentPlan {

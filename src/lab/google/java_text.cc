@@ -40,7 +40,8 @@ struct Unscaled {
   int64_t scale = 0;
 };
 
-// Returns nothing for a number whose scale a BigDecimal cannot have: it has 32 bits.
+// Returns nothing for a number whose scale does not fit into the 32 bits that a BigDecimal has for
+// it.
 std::optional<Unscaled> UnscaledOf(std::string_view text) {
   constexpr int64_t kExponentMax = int64_t{1} << 40;
   Unscaled number;

@@ -13,7 +13,7 @@ namespace stele::internal::lab {
 
 class Bands {
  public:
-  // `keys`: how many known keys there are. There is always at least one band.
+  // `keys`: the number of known keys. There is always at least one band.
   Bands(uint64_t keys, uint64_t bands_max);
 
   // Must be called for all known keys, in order.

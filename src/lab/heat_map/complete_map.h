@@ -1,4 +1,4 @@
-// heat_map/complete_map.h: adds to a map what is found in its counts.
+// heat_map/complete_map.h: adds the Gini coefficient and the patterns to a map.
 //
 // Threads:   pure functions.
 #pragma once

@@ -26,8 +26,8 @@ struct PatternFacts {
   std::vector<TabletLoad> tablets;
 };
 
-// Returns the patterns of the map, whose parts are complete except for them and the Gini
-// coefficient, in the order of docs/lab/heatmap.md.
+// Returns the patterns of the map, in the order of docs/lab/heatmap.md. All other parts of the map
+// except the Gini coefficient must be complete.
 std::vector<stele::lab::HeatPattern> FindPatterns(const stele::lab::HeatMap::Parts& map,
                                                   const PatternFacts& facts);
 // The operations by band.

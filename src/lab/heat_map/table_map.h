@@ -26,10 +26,10 @@ class TableMap {
   TableMap(std::string table, uint16_t number) : table_(std::move(table)), number_(number) {}
 
   const std::string& table() const { return table_; }
-  // Of the table in the store of keys.
+  // The number of the table in the store of keys.
   uint16_t number() const { return number_; }
 
-  // The first pass.
+  // Call in the first pass, for each operation.
   void NoteOperation(const TraceRecord& record);
   // The tablets of the table; without this call they are not known.
   void SetTablets(std::vector<TabletLoad> tablets) { tablets_ = std::move(tablets); }
@@ -45,7 +45,7 @@ class TableMap {
   absl::Status BeginCells(const stele::lab::HeatMapOptions& options);
   uint64_t cells() const { return bands_->size() * steps_.count; }
   void AllocateCells() { cells_.emplace(bands_->size(), steps_.count, metrics_); }
-  // The second pass.
+  // Call in the second pass, for each operation.
   void Count(const TraceRecord& record);
   stele::lab::HeatMap Finish(std::string title, uint64_t keys_per_known_key);
 

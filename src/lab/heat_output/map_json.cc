@@ -40,7 +40,7 @@ void AppendBands(const HeatMap::Parts& parts, std::string* out) {
   out->push_back(']');
 }
 
-// Appends the shorter one of 1230000 and 1.23e6, with so many significant digits; 0: all.
+// Appends the shorter one of 1230000 and 1.23e6, with `digits` significant digits; 0: all.
 void AppendRounded(double value, int digits, std::string* out) {
   if (digits == 0 || !(value > 0)) return AppendValue(value, out);
   const std::string text = fmt::format("{:.{}e}", value, digits - 1);

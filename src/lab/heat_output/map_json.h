@@ -10,7 +10,7 @@
 
 namespace stele::internal::lab {
 
-// `digits`: numbers of rows, bytes, latency and seen-ratio have so many significant digits; 0: all.
+// `digits`: the number of significant digits of rows, bytes, latency and seen-ratio; 0: all.
 std::string MapJson(const stele::lab::HeatMap& map, stele::lab::HeatMetric metric, int digits);
 
 // The list of patterns in the JSON of a map.

@@ -37,7 +37,7 @@ class BadItems {
   uint64_t count() const { return positions_.size(); }
   // The first bad items, a line each: "FILE:LINE: reason".
   const std::vector<std::string>& listed() const { return listed_; }
-  // True if the item at this position is bad. Positions must be asked for in ascending order.
+  // True if the item at this position is bad. Positions must ascend from call to call.
   bool SkipIfBad(uint64_t position);
   void StartOver() { next_ = 0; }
 

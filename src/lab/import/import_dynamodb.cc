@@ -92,7 +92,7 @@ class ImportRun {
     return absl::OkStatus();
   }
 
-  // The name of the table in DynamoDB. Files do not tell it.
+  // The name of the table in DynamoDB; files do not contain it.
   const std::string& SourceTable() const {
     if (exported().has_value()) return exported()->table_name;
     return options_.model_table.empty() ? options_.table : options_.model_table;
@@ -187,7 +187,8 @@ class ImportRun {
     return absl::OkStatus();
   }
 
-  // Requests for two tables would become one table.
+  // Returns an error for requests for several tables, since their items would be mixed in one
+  // table.
   absl::Status CheckOneTable(const RecordFile& file, size_t file_index) {
     const std::string_view name = file.request_table();
     if (name.empty() || name == request_table_) return absl::OkStatus();

@@ -39,7 +39,8 @@ absl::StatusOr<Table> ImportTarget::TableOfFullImport() const {
   return table;
 }
 
-// The changes must be those of the table in DynamoDB that was imported. Files do not tell it.
+// The changes must be those of the table in DynamoDB that was imported. Files do not contain its
+// name, so they are not checked.
 absl::Status ImportTarget::CheckSourceTable(const Table& table, const Mapping& mapping,
                                             const ExportDirectory& exported) const {
   if (mapping.table == exported.table_name) return absl::OkStatus();

@@ -27,7 +27,7 @@ class ElementReader {
   // Reads the next object. Returns false at the end of the file.
   absl::StatusOr<bool> Next();
   // The object, and the member of the document whose array has it. Both are valid until the next
-  // call. So many bytes as `padding_bytes` after the object may be read.
+  // call. `padding_bytes` bytes after the object may be read.
   std::string_view text() const { return std::string_view(text_).substr(0, text_bytes_); }
   const std::string& member() const { return member_; }
   // The line on which the object begins.
@@ -39,7 +39,7 @@ class ElementReader {
   bool has_more_items() const { return documents_ > 0 && documents_with_more_ == documents_; }
 
  private:
-  // What may follow.
+  // What may come next in the document.
   enum class Place { kDocument, kFirstMember, kAfterMember, kFirstElement, kAfterElement };
 
   absl::Status Wrong(std::string_view expected) const;

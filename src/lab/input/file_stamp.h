@@ -1,4 +1,4 @@
-// input/file_stamp.h: tells whether a file has changed, without reading it.
+// input/file_stamp.h: detects that a file has changed, without reading it.
 //
 // Errors:    errors of stat(2).
 // Threads:   values and pure functions.

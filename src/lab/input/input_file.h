@@ -1,5 +1,5 @@
-// input/input_file.h: reads a file that may be compressed with gzip or zstd, which its first bytes
-// tell.
+// input/input_file.h: reads a file that may be compressed with gzip or zstd. The first bytes of the
+// file determine which.
 //
 // Errors:    errors of the file system; InvalidArgument, with the path, for damaged or truncated
 //            compressed data, and for data that grows more than a thousandfold.

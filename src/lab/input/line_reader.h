@@ -29,7 +29,7 @@ struct InputLine {
 
 class LineReader {
  public:
-  // `padding_bytes`: so many bytes after each line may be read.
+  // `padding_bytes`: the number of bytes after each line that may be read.
   LineReader(std::unique_ptr<InputFile> file, size_t line_bytes_max, size_t padding_bytes);
 
   // Returns false at the end. `line` is valid until the next call. A line of more than

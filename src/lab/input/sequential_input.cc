@@ -11,7 +11,8 @@
 namespace stele::internal::lab {
 namespace {
 
-// As many bytes as tell the compression of a file. Fewer are read only at its end.
+// The number of bytes from which the compression of a file is recognized. A read returns fewer only
+// at the end.
 constexpr size_t kLeastBytes = 16;
 
 absl::Status OnlyReads() { return internal::Unimplemented("a pipe can only be read"); }

@@ -12,7 +12,8 @@
 namespace stele::internal::lab {
 namespace {
 
-// The rule without its ages. A sample of old records has the same findings on every day.
+// Returns the rule without its age limits. So a sample of old records has the same findings on
+// every day.
 GcRule WithoutAges(const GcRule& rule) {
   std::string text = rule.ToString();
   constexpr std::string_view kAge = "maxage=";

@@ -165,7 +165,7 @@ class LintRun {
     }
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
-    // Missing tables are an error before the first row is read.
+    // Opens all tables first, so that a missing one is reported before any row is read.
     std::vector<Table> tables;
     for (const std::string& name : names) {
       STELE_ASSIGN_OR_RETURN(Table table, input_.database.OpenTable(name));
@@ -328,7 +328,8 @@ class LintRun {
     }
   }
 
-  // The order of segments is not reported if the load of the table shows what it is bad for.
+  // The order of segments (KEY-CARDINALITY) is not reported if the operations on the table show the
+  // harm that it does (KEY-MONOTONE, LOAD-SKEW).
   bool IsExcused(const stele::lab::LintRule& rule, const CheckedTable& table) const {
     if (rule.id != "KEY-CARDINALITY") return false;
     std::vector<LintFinding> findings;
@@ -340,7 +341,7 @@ class LintRun {
     return !findings.empty();
   }
 
-  // Every trace is about some of the tables that were checked.
+  // Returns an error for a trace that has no operation on a checked table.
   absl::Status CheckTracedTables() const {
     std::vector<std::string> names;
     for (const auto& [name, counts] : report_.tables) names.push_back(name);

@@ -19,7 +19,7 @@ constexpr std::string_view kDesignPropertyName = "lab.design";
 
 using PieceSink = std::function<void(const RowView& piece)>;
 
-// The ranges of a table that are read, each with at most so many rows.
+// Reads ranges of a table, and at most a given number of rows of each.
 class RangedReader {
  public:
   RangedReader(const Table& table, Snapshot snapshot, const ReadPlan& plan)

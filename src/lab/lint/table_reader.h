@@ -42,7 +42,7 @@ absl::StatusOr<TableRows> ReadTable(const Database& database, const Table& table
                                     const ReadPlan& plan);
 
 // The layout of keys that the design of the table declares, in its property lab.design. A property
-// of another version is as good as none.
+// of another version is ignored.
 std::optional<SegmentPlan> DesignedPlan(const Schema& schema);
 
 // The row key schema in the properties of the table. Errors: InvalidArgument for a wrong one.

@@ -28,8 +28,8 @@ class TraceSource {
   // Finds the tables. Call it first.
   absl::Status ReadTables();
   // Returns NotFound for a trace with operations, but none on one of these tables: nothing would be
-  // found, and the trace would seem to be good. FailedPrecondition if a table may be several ones
-  // of the traces (see TraceTables::Find).
+  // found, and the trace would seem to be good. FailedPrecondition if several tables of the traces
+  // match the name of a checked one (see TraceTables::Find).
   absl::Status CheckTables(const std::vector<std::string>& checked) const;
   // The number of lines that ReadTables() skipped.
   uint64_t skipped_lines() const { return skipped_lines_; }

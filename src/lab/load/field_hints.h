@@ -17,7 +17,7 @@
 
 namespace stele::internal::lab {
 
-// Keeps a reference to the table.
+// Collects the fields and cells of one table. Keeps a reference to the table.
 class FieldHints {
  public:
   explicit FieldHints(const DesignTable& table) : table_(table) {}

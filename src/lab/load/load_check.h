@@ -62,7 +62,7 @@ class LoadCheck {
   const std::vector<std::string>& listed_duplicates() const { return listed_duplicates_; }
   // The records to leave out, as PackedRecord() in ascending order.
   const std::vector<uint64_t>& left_out() const { return left_out_; }
-  // True if a record that is left out is a duplicate, and fits otherwise.
+  // True if a record that is left out is a duplicate and has no other error.
   bool IsDuplicate(uint64_t record) const;
   // The same for one table, and also for a duplicate that is not left out.
   bool IsDuplicateIn(const LoadPosition& position) const;
@@ -72,7 +72,8 @@ class LoadCheck {
 
   void CountDuplicates(std::vector<KeyHashes::Repeated> duplicates, bool allows_duplicates,
                        const std::function<std::string(const LoadPosition&)>& name);
-  // Calls `count` with the table of each key that a record creates which is not left out.
+  // Calls `count` for each key that a kept record creates, with the table of the key. A kept record
+  // is one that is not left out.
   absl::Status CountKept(KeyHashes* keys, const std::function<void(uint64_t table)>& count) const;
 
   KeyHashes rows_;
@@ -81,7 +82,7 @@ class LoadCheck {
   std::vector<std::string> listed_bad_;
   std::vector<std::string> listed_duplicates_;
   std::vector<uint64_t> left_out_;
-  std::vector<uint64_t> duplicates_;           // of them, in ascending order
+  std::vector<uint64_t> duplicates_;           // of left_out_: those that are duplicates, ascending
   std::vector<uint64_t> duplicate_positions_;  // LoadPosition::Packed(), in ascending order
   std::string key_;
 };

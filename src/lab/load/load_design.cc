@@ -166,7 +166,7 @@ class LoadRun {
         where, names);
   }
 
-  // Nothing has been written yet.
+  // Returns an error if a file has changed. Nothing has been written yet.
   absl::Status CheckStamps() const {
     for (size_t i = 0; i < files_.size(); ++i) {
       STELE_ASSIGN_OR_RETURN(const FileStamp stamp, inputs_[files_[i].input].stamp(files_[i].file));

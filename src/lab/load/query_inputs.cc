@@ -38,7 +38,7 @@ absl::StatusOr<QueryInputs> QueryInputs::Find(const stele::lab::Design& design,
   STELE_RETURN_IF_ERROR(design.WrittenInput(table, query).status());
   QueryInputs found;
   found.model_ = design.model();
-  // Both exist: WrittenInput() has found them.
+  // The table and the query exist, because WrittenInput() has found them.
   found.table_ = &*std::find_if(found.model_->tables.begin(), found.model_->tables.end(),
                                 [&](const DesignTable& each) { return each.name == table; });
   found.query_ = &*std::find_if(found.table_->queries.begin(), found.table_->queries.end(),

@@ -31,7 +31,7 @@ stele::lab::Design::Record RecordOf(const FoundFields& found) {
   return record;
 }
 
-// Returns a field of the query that its rows do not tell, or "".
+// Returns a field of the query that cannot be found from its rows, or "".
 std::string MissingField(const DesignRead& read, const FoundFields& found) {
   std::set<std::string, std::less<>> optional;
   const auto add = [&](const Template& part) {
@@ -101,7 +101,8 @@ QueryMatch QueryMatcher::MatchRead(const TraceRecord& operation) const {
       const auto requests = RequestsOf(table(), query, MapFields(match.fields));
       if (requests.ok() && IsWhole((*requests)[0], operation)) return match;
     }
-    // A query that lacks a field is a better reason than one with other rows.
+    // Keep the closest query: best is one with these rows, then one that lacks a field, then one
+    // with other rows.
     const bool is_better = match.reason.empty() ? !first.reason.empty()
                                                 : !match.reason.empty() && first.query == nullptr;
     if (is_better) first = std::move(match);

@@ -1,5 +1,5 @@
-// logical/query_match.h: finds the query of a design, and its fields, that makes an operation of a
-// recorded trace.
+// logical/query_match.h: finds the query of a design, and the values of its fields, that make an
+// operation of a recorded trace.
 //
 // A query matches an operation if it makes the same request for the fields: the same rows, or the
 // same range. Of the queries that match, the first one with the same limit, order and filter is

@@ -22,7 +22,7 @@ inline constexpr std::string_view kIndexProperty = "dynamodb.index";
 inline constexpr std::string_view kGoogleProperty = "dynamodb.google";
 inline constexpr std::string_view kImportProperty = "dynamodb.import";
 inline constexpr std::string_view kAppliedUntilProperty = "dynamodb.applied_until";
-// The names of types in a property have at most so many bytes.
+// The limit for the bytes of the names of types in a property.
 inline constexpr size_t kTypesBytesMax = size_t{60} << 10;
 
 using TypeMap = std::map<std::string, AttributeType, std::less<>>;

@@ -35,8 +35,8 @@ struct ImportRecord {
   std::string source;        // of the full import that made the table
   std::string changes;       // the incremental export that was applied last, or ""
   bool is_complete = false;  // false: the last import was interrupted, or is running
-  // Of the last import: a random text, which the state of that import has, too; "": unknown. And
-  // how many data files are completed.
+  // A random text that the state file of the last import has, too; "": unknown. Then the number of
+  // data files that this import has completed.
   std::string run = {};
   uint64_t files = 0;
 

@@ -62,7 +62,7 @@ absl::StatusOr<bool> DelimitedRecords::Read() {
   record_.clear();
   status_ = absl::OkStatus();
   if (line.is_too_long) {
-    // The record may go on in the next line, in quotes. It must not become a record then.
+    // The record may continue in the next line, in quotes. That line must not be read as a record.
     if (delimiter_ == ',') return TooLong();
     status_ = InvalidArgument("the record has more than {} bytes", kTextRecordBytesMax);
     return true;

@@ -31,7 +31,8 @@ void AppendCodePoint(uint32_t code, std::string* out) {
   add(0x80 | (code & 0x3f));
 }
 
-// Parses one object. A parser of a library converts numbers, and rejects those above 1.8e308.
+// Parses one object. Not with a library: its parser converts numbers, and rejects those above
+// 1.8e308.
 class ObjectParser {
  public:
   ObjectParser(std::string_view json, Item* item) : json_(json), item_(*item) {}

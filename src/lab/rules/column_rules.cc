@@ -10,7 +10,8 @@ namespace {
 
 uint64_t VersionsP95(const ColumnFacts& column) { return column.versions.Percentile(0.95); }
 
-// The columns in at least so many rows, by their versions, and by name if these are equal.
+// Returns the columns in at least `rows_min` rows, sorted by their versions, and by name if these
+// are equal.
 std::vector<const ColumnFacts*> ColumnsByVersions(const FamilyFacts& family, double rows_min) {
   std::vector<const ColumnFacts*> columns;
   for (const auto& [hash, column] : family.columns)

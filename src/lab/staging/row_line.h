@@ -20,7 +20,7 @@ namespace stele::internal::lab {
 struct StagedRow {
   RowMutation row;                    // with one SetCell per cell
   std::vector<std::string> families;  // of the cells; a family may be repeated
-  size_t bytes = 0;                   // about so many in memory
+  size_t bytes = 0;                   // about the memory that it occupies
 };
 
 class RowLineParser {

@@ -95,7 +95,8 @@ class FilterScanner {
     in_word_ = IsWordByte(c);
   }
 
-  // `escape_bytes_` counts the bytes that an escape still has: \n has one more, and \xNN three.
+  // `escape_bytes_` is the number of bytes that follow in the current escape: one for \n, and three
+  // for \xNN.
   void ConsumeInString(char c) {
     if (escape_bytes_ == 0) {
       if (c == '"') {

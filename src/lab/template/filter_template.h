@@ -1,5 +1,5 @@
 // template/filter_template.h: a template of a filter in the text form of stele/filter.h. The text
-// of a field stands for itself: it never changes what the filter is made of.
+// of a field is always data: it never changes the structure of the filter.
 //
 //   in a string              '"', '\\' and bytes that are not printable ASCII are escaped
 //   in a string of *_regex   the text is also quoted, so that the regex matches exactly the text

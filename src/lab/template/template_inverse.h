@@ -27,15 +27,15 @@ struct FoundField {
 using FoundFields = std::map<std::string, FoundField, std::less<>>;
 
 struct InverseOptions {
-  std::string_view delimiter = {};    // "": none. A field does not contain it,
-  bool last_has_delimiter = false;    // except for the last one of the template
-  std::string_view fixed_field = {};  // a field that has
-  size_t fixed_bytes = 0;             // so many bytes
+  std::string_view delimiter = {};    // no field contains it; "": none
+  bool last_has_delimiter = false;    // the last field of the template may contain it
+  std::string_view fixed_field = {};  // a field that always has the same length
+  size_t fixed_bytes = 0;             // the length of that field
 };
 
 // Adds the fields to `found`. A field that was found before stays, or becomes the one with the
 // smaller loss. Returns false if the text does not fit the template or the fields found before;
-// `found` is then of no use.
+// `found` is then unspecified.
 bool FindFields(const Template& pattern, std::string_view text, const InverseOptions& options,
                 FoundFields* found);
 

@@ -22,8 +22,8 @@ class KnownKeys {
 
   // Adds the next key of a table. Keys come in order.
   void AddInOrder(std::string_view row_key);
-  // Adds a key of a trace. `is_row`: it is a row key, and not only the start of a scan. All keys of
-  // an object come from one of the two functions.
+  // Adds a key of a trace. `is_row`: it is a row key, and not only the start of a scan. For one
+  // object, call either this function or AddInOrder, not both.
   void Add(std::string_view key, bool is_row);
   // Forgets half of the keys of a trace.
   void Halve();
@@ -47,7 +47,7 @@ class KnownKeys {
   size_t bytes_max_;
   size_t bytes_ = 0;
   uint64_t count_ = 0;
-  uint64_t stride_ = 1;  // a power of two: one key of so many is kept
+  uint64_t stride_ = 1;  // a power of two: one key of this many is kept
   std::vector<std::string> keys_;
   std::vector<bool> is_row_;                     // of keys_; empty: all are
   std::unordered_map<std::string, bool> found_;  // the keys of a trace, until Finish()

@@ -21,8 +21,8 @@ bool IsPrefixScan(const TraceRecord& record);
 
 class PrefixScans {
  public:
-  // Adds an operation, which may be any. Returns the additional bytes in memory. `accepts_new`:
-  // otherwise only scans of a known prefix are counted.
+  // Adds an operation of any kind. Returns the additional bytes in memory. `accepts_new`: otherwise
+  // only scans of a known prefix are counted.
   size_t Add(const TraceRecord& record, bool accepts_new);
 
   // Begins to match keys. Prefixes that end with the delimiter, and all of them if it is empty, are

@@ -3,8 +3,8 @@
 //
 // Errors:    InvalidArgument, with the path and the number of the line or operation, for a wrong
 //            record, also one of an operation on a row without the row, or with a row key of more
-//            than 65,535 bytes; InvalidArgument for a damaged header; Unimplemented for a version
-//            of the future; those of InputFile.
+//            than 65,535 bytes; InvalidArgument for a damaged header; Unimplemented for a newer
+//            version; those of InputFile.
 // Damage:    a damaged block of the binary form is always skipped and counted.
 // Threads:   confined to one thread.
 // Memory:    the longest line, at most 64 MiB, or 9 MiB for the binary form.

@@ -34,7 +34,7 @@ class KeyHashes {
   struct Repeated {
     uint64_t first;        // the smallest position of the key
     uint64_t position;     // another one
-    bool has_same_value;   // as the first one
+    bool has_same_value;   // the value is that of the first one
     uint64_t first_value;  // the hashes of the two values
     uint64_t value;
   };

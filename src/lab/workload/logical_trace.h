@@ -23,7 +23,7 @@ namespace stele::internal::lab {
 // `query` and the names of the fields must be UTF-8.
 std::string LogicalLine(std::string_view query, bool writes,
                         const stele::lab::Design::Record& fields, int64_t micros);
-// A line of more than so many bytes is an error for ReadLogicalTrace().
+// A longer line is an error for ReadLogicalTrace().
 inline constexpr size_t kLogicalLineBytesMax = size_t{64} << 20;
 
 // Reads a workload of these designs. It may be compressed with gzip or zstd.

@@ -1,7 +1,7 @@
 // yaml/member_reader.h: reads the members of a map of a design file, and reports the others.
 //
-// Errors:    are added to DesignErrors, with the position of the member. A reader goes on after an
-//            error, so that one run reports several.
+// Errors:    are added to DesignErrors, with the position of the member. A reader continues after
+//            an error, so that one run reports several.
 // Threads:   confined to one thread.
 #pragma once
 

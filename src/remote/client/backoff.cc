@@ -26,7 +26,7 @@ class RealWaiter final : public Waiter {
     Mutex mutex;
     CondVar ended;
     const auto end = [&] {
-      const MutexLock lock(mutex);  // not between the check of the tokens and the wait
+      const MutexLock lock(mutex);  // else the signal could come before the wait
       ended.SignalAll();
     };
     const std::stop_callback on_stop(stop, end);

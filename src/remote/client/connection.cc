@@ -48,7 +48,7 @@ bool IsConnectFailure(const grpc::Status& failed) {
          message.find("DNS resolution failed") != std::string::npos;
 }
 
-// True if the error is a server's. Without a server gRPC itself makes the others.
+// True if the error is a server's. gRPC itself makes the other errors, without a server.
 bool IsResponse(const grpc::Status& failed) {
   return failed.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED &&
          failed.error_code() != grpc::StatusCode::CANCELLED && !IsConnectFailure(failed);

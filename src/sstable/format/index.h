@@ -28,7 +28,7 @@ namespace stele::internal {
 // Facts about the cells of a page or a block that are known without reading them.
 struct PageStatistics {
   bool has_tombstones = false;
-  bool has_cells = false;  // has versions; then the timestamps below are theirs
+  bool has_cells = false;  // true if there are versions, whose timestamps are below
   int64_t timestamp_min = 0;
   int64_t timestamp_max = 0;
 

@@ -69,7 +69,8 @@ class PackedInts {
   bool AreOffsets(uint64_t count, uint64_t end) const;
 
  private:
-  // By width. Static, since a page has six of these objects, and a read waits for its head.
+  // By width. Static, so that the objects are small: a page has six of them, and a read waits for
+  // the memory of the page object.
   static constexpr uint64_t kMasks[9] = {0, 0xff, 0xffff, 0, 0xffff'ffff, 0, 0, 0, ~uint64_t{0}};
 
   const char* remainders_ = nullptr;

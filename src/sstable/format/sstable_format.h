@@ -56,19 +56,19 @@ inline constexpr uint32_t kBlockRawBytesMax = 64 << 20;
 inline constexpr uint32_t kRowGroupBytesMin = 64;
 // The maximum option for a builder; leaves room for arrays and a last cell.
 inline constexpr uint32_t kRowGroupBytesMax = 8 << 20;
-// A family's pages are cut at row ends once they have this fraction of a row group: the bytes that
-// a point read decodes (docs/decisions/0011-sstable-layout.md).
+// A page of a family ends at the first row end after it has 1 / kBlocksPerRowGroup of the size of a
+// row group. A point read decodes about that many bytes (docs/decisions/0011-sstable-layout.md).
 inline constexpr uint32_t kBlocksPerRowGroup = 8;
-// Sections: the newest versions, separately for families that are narrow compared with their rows,
-// and older versions.
+// The limit for the sections of a file. A builder makes up to three: one for newest versions, one
+// for families that are narrow compared with their rows, and one for older versions.
 inline constexpr size_t kSectionsMax = 4;
 // Values of at least this size are stored separately, in blocks of up to kLargeValueBlockBytes.
 inline constexpr size_t kLargeValueBytes = kBatchEndingBytes;
 inline constexpr size_t kLargeValueBlockBytes = 4 << 20;
 inline constexpr uint64_t kValueBytesMax = 256 << 20;
 
-// How a cell of a family page is stored: the numbers of CellKind, and one for separated values. The
-// value slot contains:
+// How a cell of a family page is stored. The numbers are those of CellKind, and one for values that
+// are stored separately. The comment of each kind says what the value slot of the cell contains.
 enum class StoredKind : uint8_t {
   kDeleteFamily = 1,  // nothing
   kDeleteRange = 2,   // range_start, eight bytes
@@ -99,7 +99,7 @@ inline uint64_t BlockSeed(uint64_t file_id, uint64_t offset) {
 // A part of the file's cells with separate keys and index. A caller that needs only these cells
 // reads only these.
 struct SectionReference {
-  bool is_history = false;  // only the versions after the newest of its columns
+  bool is_history = false;  // it has only versions older than the newest of their columns
   // The families of its cells, ascending. Of two sections with a common family one is the history.
   std::vector<uint32_t> family_indexes;
   uint64_t group_count = 0;

@@ -150,8 +150,8 @@ absl::Status Verification::CheckGroup(const OpenSection& section, const GroupRef
   return CheckLargeValues(reference, group);
 }
 
-// Checks the index's statistics of blocks, which callers use to skip blocks. One pass over the
-// pages: a file may state as many blocks as it has bytes.
+// Checks the index's statistics of blocks, which callers use to skip blocks. Makes a single pass
+// over the pages, since a hostile file may state as many blocks as it has bytes.
 void Verification::CheckBlockStatistics(const GroupReference& reference, const RowGroup& group) {
   std::vector<PageStatistics> counted(reference.blocks.size());
   size_t block = 0;  // of the page; pages are ordered by block

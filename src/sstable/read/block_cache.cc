@@ -47,8 +47,8 @@ class BlockCache::Shard {
       LinkFirst(&protected_, place.entry.get());
       DemoteProtected();
     } else {
-      // Moving it now would touch its neighbours' cache lines on every hit. Mark it instead; the
-      // mark is used when space is needed.
+      // Mark the entry instead of moving it to the front of the list, which would access its
+      // neighbours' cache lines at every hit. DemoteProtected uses the mark.
       place.use = Use::kProtectedAndHit;
     }
     return place.block;
@@ -221,7 +221,7 @@ class BlockCache::Shard {
   }
 
   const size_t capacity_bytes_;
-  std::atomic<size_t> bytes_{0};  // relaxed: a figure that may be out of date
+  std::atomic<size_t> bytes_{0};  // relaxed: may be slightly out of date
   Mutex mutex_;
   absl::flat_hash_map<Key, Place, KeyHash> places_ ABSL_GUARDED_BY(mutex_);
   // By cache id: one of its entries.

@@ -37,7 +37,7 @@ class BlockCache final : private Shrinkable {
   ~BlockCache() override;
   uint64_t NewCacheId();  // for one open file
   std::shared_ptr<const CachedBlock> Find(uint64_t cache_id, uint64_t offset);
-  // Like Find, but this is no use of the block, and no hit or miss.
+  // Like Find, but it does not count as a use of the block, nor as a hit or a miss.
   std::shared_ptr<const CachedBlock> Peek(uint64_t cache_id, uint64_t offset);
   void Insert(uint64_t cache_id, uint64_t offset, std::shared_ptr<const CachedBlock> block);
   void Erase(uint64_t cache_id);  // removes all blocks of one file, when it is deleted
@@ -56,9 +56,10 @@ class BlockCache final : private Shrinkable {
   MemoryTracker* const memory_tracker_;
   const size_t bytes_min_;
   std::vector<std::unique_ptr<Shard>> shards_;
-  // Relaxed: the total that all threads are evicting at the moment; it orders nothing.
+  // The bytes that all threads are evicting at the moment. Relaxed: no other memory access depends
+  // on it.
   std::atomic<uint64_t> evicting_bytes_{0};
-  // Relaxed: the shard that shrinks first; only an even distribution matters.
+  // The shard that shrinks first. Relaxed: only an even distribution matters.
   std::atomic<size_t> shard_next_{0};
   std::atomic<uint64_t> cache_id_next_{1};
   std::atomic<uint64_t> hits_{0};

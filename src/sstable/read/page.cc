@@ -139,7 +139,8 @@ void FamilyPage::AppendPlain(uint32_t begin, uint32_t end, uint32_t family_index
   PackedInts::Reader timestamps(timestamps_, begin);
   PackedInts::Reader slot_offsets(slot_offsets_, begin);
   uint64_t slot_begin = slot_offsets.Next();
-  // Of the qualifier of the cell before. Most rows have consecutive qualifiers.
+  // Describe the qualifier of the previous cell: its id plus one, and its position. Most rows have
+  // consecutive qualifiers.
   uint64_t id_next = UINT64_MAX;
   uint64_t qualifier_begin = 0;
   uint64_t qualifier_end = 0;

@@ -147,7 +147,7 @@ class RowGroup final : public CachedBlock {
   GroupBlocks blocks_;                          // the keys first; as many as the group has
   const std::shared_ptr<const RowGroup> base_;  // shows its blocks; null: none
   mutable std::atomic<size_t> missing_block_count_;
-  mutable std::atomic<size_t> memory_bytes_;  // relaxed: a figure
+  mutable std::atomic<size_t> memory_bytes_;  // relaxed: may be slightly out of date
   mutable Mutex mutex_;
   mutable std::vector<std::unique_ptr<const DecodedBlocks>> parts_ ABSL_GUARDED_BY(mutex_);
 };

@@ -75,7 +75,8 @@ void RowGroupLoader::StartRead(size_t group_index, std::string_view row_key) con
   table_.file->StartRead(reference.offset(), std::min(end - reference.offset(), kReadWholeMax));
 }
 
-// Loading the rest of a group after one of its rows is not a step.
+// Counts the steps from a group to the next one. Loading the rest of a group after one of its rows
+// is not a step.
 void RowGroupLoader::NoteStep(size_t group_index) {
   if (group_index == group_index_before_) return;
   const bool is_onward = group_index_before_.has_value() && group_index == *group_index_before_ + 1;
@@ -268,7 +269,8 @@ RowGroupLoader::ByteRange RowGroupLoader::PrefetchedRange(size_t group_index,
   return byte_range;
 }
 
-// Reads more than requested only if most of it will be needed.
+// Returns the bytes to read for the bytes `wanted`. The range is larger only if most of the other
+// bytes will be needed.
 RowGroupLoader::ByteRange RowGroupLoader::RangeToRead(size_t group_index,
                                                       const GroupReference& reference,
                                                       ByteRange wanted, uint64_t last_end) const {

@@ -7,11 +7,11 @@
 // Calls:     sstable/read/block_cache.h, and on a miss sstable/read/open_sstable.h to read the
 //            file.
 // Reading:   adjacent blocks are read together. A small group is read as a whole if much of it is
-//            needed. For a caller that goes from group to group, in either direction, as many
-//            groups as it has passed are read ahead, up to 256 KiB and up to the end of the
-//            section's extent. While the memory budget is exceeded, one group is read at a time,
-//            and its bytes are freed once it is decoded. Only the blocks of the requested row are
-//            decoded, or all blocks of the group for a scan.
+//            needed. A caller that goes from group to group, in either direction, gets readahead:
+//            as many groups as it has passed, up to 256 KiB, and up to the end of the section's
+//            extent. While the memory budget is exceeded, one group is read at a time, and its
+//            bytes are freed once it is decoded. Only the blocks of the requested row are decoded,
+//            or all blocks of the group for a scan.
 // Errors:    DataLoss naming file and offset for a corrupt group; other groups can still be loaded.
 //            If a read fails that includes bytes around the requested blocks, it is repeated
 //            without them.
@@ -44,10 +44,10 @@ class RowGroupLoader {
   // Loads every block of a needed family. `part`, if not null, is the part of the group that the
   // caller has; the result keeps its memory.
   absl::StatusOr<GroupPointer> LoadAll(size_t group_index, GroupPointer part = nullptr);
-  // Loads the blocks of one row, without unneeded families. Forward this is the first row >= bound,
-  // which the group must have; in reverse the last row < bound. Loads none if there is no such row,
-  // or if the row continues in the next group and may be entered there. Sets `*row` to the row, in
-  // reverse to the row after it.
+  // Loads the blocks of one row, without unneeded families. In forward direction, the row is the
+  // first one >= bound, which the group must have. In reverse it is the last one < bound. Loads no
+  // blocks if there is no such row, or if the row continues in the next group and may be entered
+  // there. Sets `*row` to the row, or in reverse to the row after it.
   absl::StatusOr<GroupPointer> LoadRow(size_t group_index, std::string_view bound,
                                        Direction direction, uint32_t* row);
   // Starts to read the wanted blocks of the group, up to 64 KiB from its start, and does not wait.

@@ -11,7 +11,7 @@
 //            reaches a batch before a thread has begun it, the cursor decodes it. If another thread
 //            is decoding it, the cursor decodes the batches after it
 //            (docs/decisions/0016-decode-ahead.md).
-// Memory:    batches of about 128 KiB, at most four; one more if groups are larger than that.
+// Memory:    at most four batches of about 128 KiB. A batch is larger if its last group is.
 // Errors:    those of row_group_loader, returned when the cursor reaches the group. An error of a
 //            prefetch is dropped: the cursor retries, since e.g. lack of memory may be transient.
 // Threads:   confined to its cursor's thread. The thread that begins a batch first decodes it. A

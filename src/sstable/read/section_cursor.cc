@@ -284,7 +284,8 @@ bool SectionCursor::IsRowDone() const {
          family_tombstone_due_ == kRowFamily;
 }
 
-// Readers rely on a summary without tombstones. Fails if the file has one nevertheless.
+// Called at a tombstone. Fails if the summary says that the file has none, since readers rely on
+// the summary.
 bool SectionCursor::HasUnknownTombstone() {
   if (table_.footer.summary.tombstones > 0) return false;
   Fail(DataLoss(table_.name, section_.index.group(group_index_).offset(),
@@ -292,7 +293,8 @@ bool SectionCursor::HasUnknownTombstone() {
   return true;
 }
 
-// Only worthwhile for values that would have to be read.
+// Returns true if the timestamp is not requested. Checks only large values, which would have to be
+// read separately.
 bool SectionCursor::IsSkipped(const FamilyPage& page, uint32_t index) const {
   return !options_.spans.empty() && page.kind(index) == StoredKind::kSetLarge &&
          !options_.spans[page.family_index()].Contains(page.timestamp(index));
@@ -364,7 +366,7 @@ bool SectionCursor::FillCell(const FamilyPage& page, uint32_t index, Cell* cell,
   return true;
 }
 
-// Pinned, like returned cells.
+// Returns the value, which is pinned like returned cells.
 absl::StatusOr<std::string_view> SectionCursor::ReadLarge(const LargeValueReference& reference) {
   if (options_.reserve_large_value != nullptr)
     STELE_RETURN_IF_ERROR((*options_.reserve_large_value)(reference.value_bytes));

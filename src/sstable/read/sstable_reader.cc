@@ -15,8 +15,8 @@ namespace {
 
 // The size of the first read at the end of the file: it includes tail and footer of most files.
 constexpr size_t kFirstReadBytes = 4 << 10;
-// Boundaries divides a file into parts of this share of its data, unless a row group with its large
-// values has more.
+// Boundaries divides a file into parts of about 1 / kPartsMax of its data. A part is larger if one
+// row group with its large values is.
 constexpr size_t kPartsMax = 128;
 
 // Reads [offset, offset + bytes) completely and verifies it.

@@ -18,7 +18,7 @@ constexpr size_t kTrainingGroups = 32;  // the number of groups used for trainin
 constexpr size_t kTrialEvery = 4;
 // The dictionary must save 1/64 of those groups' stored bytes and its own size, or it is dropped.
 constexpr size_t kDictionarySavesMin = 64;
-// A row's share of arrays, for estimating the size of groups.
+// The approximate size of a row's elements in arrays, for estimating the size of groups.
 constexpr size_t kRowOverheadBytes = 16;
 
 }  // namespace
@@ -52,7 +52,7 @@ class SectionBuilder::Batch {
     }
   }
 
-  // Returns the memory for reuse, once no thread uses it.
+  // Returns the memory of the raw bytes for reuse. Call once no thread uses the batch.
   GrowingBuffer AllocateSlot() {
     raw_.Clear();
     return std::move(raw_);
@@ -327,7 +327,8 @@ absl::Status SectionBuilder::CompressGroup(Compressor* families, Compressor* key
 }
 
 absl::Status SectionBuilder::CompressGroups() {
-  // A zstd frame could not be read with the dictionary that the training may give.
+  // While a dictionary may still be trained, do not use zstd: a frame made without the dictionary
+  // could not be read with it.
   Compressor* families = is_training_ ? &compressors_.keys : &compressors_.families;
   std::string_view raw = raw_.view();
   for (; compressed_count_ < pending_.size(); ++compressed_count_) {

@@ -37,7 +37,7 @@
 
 namespace stele::internal {
 
-// A cell's share of arrays, for estimating the size of groups.
+// The approximate size of a cell's elements in arrays, for estimating the size of groups.
 inline constexpr size_t kCellOverheadBytes = 16;
 
 struct SectionOptions {

@@ -12,11 +12,12 @@ namespace {
 
 // The size of the sample from which the sections are planned.
 constexpr size_t kSampleGroups = 8;
-// Row groups are written once their rows have this many bytes of large values for each byte of a
-// full row group, so that the index shows which rows have the bytes (SstableReader::Boundaries).
+// Row groups are written early if their rows have many bytes of large values: this many for each
+// byte of a full row group. So the index shows which rows have these bytes
+// (SstableReader::Boundaries).
 constexpr uint64_t kLargeBytesPerGroupByte = 32;
-// Later only once they have this share of all large values. A scan that needs no large values then
-// reads few small parts of the file.
+// In a large file they also need 1 / kLargeShare of all large bytes so far. So there are few groups
+// between large values, and a scan that needs no large values reads few small parts of the file.
 constexpr uint64_t kLargeShare = 64;
 // The sample ends early at large values for this many row groups.
 constexpr uint64_t kSampleLargeGroups = 4;
@@ -203,7 +204,7 @@ absl::Status SstableBuilder::WriteLargeValue(std::string_view value) {
 }
 
 // Writes the groups of all rows so far if these rows have many bytes of large values that precede
-// the groups in the file. Otherwise an index entry could not tell these bytes from those of others.
+// the groups in the file. Otherwise the index could not show which rows have these bytes.
 absl::Status SstableBuilder::WriteGroupsOfLargeValues() {
   const uint64_t group_bytes = kLargeBytesPerGroupByte * options_.row_group_bytes;
   const uint64_t bytes_min = sections_.empty() ? kSampleLargeGroups * group_bytes
@@ -306,7 +307,7 @@ absl::Status SstableBuilder::FinishSections(Footer* footer, GrowingBuffer* index
 }
 
 absl::StatusOr<SstableSummary> SstableBuilder::Finish() {
-  // Too small for several sections to be worthwhile.
+  // If no sections were planned yet, the file is too small for more than one.
   if (sections_.empty()) STELE_RETURN_IF_ERROR(OpenSections(OneSection(sample_.size())));
   std::erase_if(summary_.families, [](const FamilySummary& family) {
     return family.cells == 0 && family.tombstones == 0;
