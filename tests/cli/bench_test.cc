@@ -271,6 +271,8 @@ TEST_F(BenchTest, WrongFlagsAreUsageErrors) {
       {{"bench", "get", "--dry-run", "1", "--", "--rows", "100"}, "--rows"},
       {{"bench", "get", "--duration", "9"}, "a time such as 30s"},
       {{"bench", "get", "--duration", "9s", "--operations", "3"}, "--operations"},
+      {{"bench", "get", "--duration", "0s"}, "--duration must be more than 0"},
+      {{"bench", "range", "--selectivity", "0"}, "--selectivity must be more than 0"},
       {{"bench", "get", "--rate", "fast"}, "such as 500/s"},
       {{"bench", "get", "--rate", "0/s"}, "such as 500/s"},
       {{"bench", "get", "--load", "maybe"}, "--load"},

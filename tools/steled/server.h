@@ -106,8 +106,8 @@ class Server {
   // These two run from Listen() to Stop(), and use the members above.
   std::unique_ptr<Upkeep> upkeep_;
   std::unique_ptr<Upkeep> health_reports_;  // apart, since a disk that hangs holds its thread
-  std::unique_ptr<Transport> transport_;  // last: it calls the others
-  std::unique_ptr<HttpPages> pages_;      // null without --metrics; last: it reads figures of all
+  std::unique_ptr<Transport> transport_;    // last: it calls the others
+  std::unique_ptr<HttpPages> pages_;        // null without --metrics; last: it reads figures of all
 };
 
 }  // namespace stele::server

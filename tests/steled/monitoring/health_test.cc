@@ -150,8 +150,7 @@ TEST(Health, AReportThatIsTooOldCountsAsRefusedWrites) {
 
   health->Report(absl::ResourceExhaustedError("the disk is full"), "");
   now += HealthService::kReportAgeMax + std::chrono::seconds(1);
-  EXPECT_EQ(pages.Text("/healthz/writes"),
-            "503 " + text + " and found: the disk is full\n");
+  EXPECT_EQ(pages.Text("/healthz/writes"), "503 " + text + " and found: the disk is full\n");
 }
 
 TEST(Health, AWatchIsToldOfEachChangeAndOfTheEnd) {

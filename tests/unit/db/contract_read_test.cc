@@ -234,7 +234,7 @@ class ContractFilterTest : public testing::TestWithParam<bool> {
 };
 INSTANTIATE_TEST_SUITE_P(MemoryAndDisk, ContractFilterTest, testing::Bool());
 
-TEST_P(ContractFilterTest, FiltersByNameAndPlacePassWhatTheDigestSays) {
+TEST_P(ContractFilterTest, FiltersByNameAndPlacePassWhatTheSemanticsSay) {
   const std::string all = "fa2 fa1 fb1 fb\\x0a3 ga1 gc5";
   EXPECT_EQ(Pass({}), all);  // row 75
   EXPECT_EQ(Pass(Filter::PassAll()), all);

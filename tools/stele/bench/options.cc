@@ -188,6 +188,9 @@ absl::Status ParseTexts(const CLI::App& app, const Texts& texts, BenchOptions* o
   if (options->load == BenchOptions::Load::kOnly) options->keeps_table = true;
   if (app.count("--dry-run") > 0) options->dry_run = texts.dry_run;
   STELE_ASSIGN_OR_RETURN(options->duration, ParseDuration("--duration", texts.duration));
+  if (options->duration == std::chrono::nanoseconds(0))
+    return UsageError("--duration must be more than 0");
+  if (options->operations.selectivity == 0) return UsageError("--selectivity must be more than 0");
   if (app.count("--operations") > 0) {
     options->operation_count = texts.operation_count;
     options->warmup = {};  // every operation is counted unless --warmup is given

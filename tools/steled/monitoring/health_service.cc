@@ -87,8 +87,7 @@ class HealthService::Watcher final : public PausedCall,
 void HealthService::Report(absl::Status write_refusal, std::string problem) {
   const std::lock_guard lock(mutex_);
   // A Watch compares the status with what it told its client.
-  const bool may_change =
-      write_refusal.ok() != write_refusal_.ok() || ReportAge() > kReportAgeMax;
+  const bool may_change = write_refusal.ok() != write_refusal_.ok() || ReportAge() > kReportAgeMax;
   write_refusal_ = std::move(write_refusal);
   problem_ = std::move(problem);
   reported_at_ = now_();
@@ -115,9 +114,9 @@ absl::Status HealthService::CurrentWriteRefusal() const {
   if (age <= kReportAgeMax) return write_refusal_;
   return MakeStatus(
       absl::StatusCode::kUnavailable,
-      fmt::format("the disk does not answer: the last look at the database ended {} s ago{}",
-                  age.count(),
-                  write_refusal_.ok() ? "" : fmt::format(" and found: {}", TextOf(write_refusal_))));
+      fmt::format(
+          "the disk does not answer: the last look at the database ended {} s ago{}", age.count(),
+          write_refusal_.ok() ? "" : fmt::format(" and found: {}", TextOf(write_refusal_))));
 }
 
 HealthService::ServingStatus HealthService::StatusOf(
