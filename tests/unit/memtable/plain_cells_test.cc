@@ -30,7 +30,7 @@ std::string ReadPlain(const Memtable& memtable, uint64_t sequence, const CursorO
 }
 
 // Each string is one commit, with sequences 1, 2, 3 ...
-struct Case {
+struct PlainCase {
   const char* name;
   std::vector<const char*> commits;
   uint64_t sequence;
@@ -38,7 +38,7 @@ struct Case {
   const char* expected;
 };
 
-const Case kCases[] = {
+const PlainCase kPlainCases[] = {
     {"InOrder",
      {"r b:y @1 = 3\nr b:x @1 = 2\nr a:z @1 = 1", "r b:x @2 = newer"},
      2,
@@ -73,7 +73,7 @@ const Case kCases[] = {
 };
 
 TEST(PlainCells, ReadsRowsOfVersions) {
-  for (const Case& c : kCases) {
+  for (const PlainCase& c : kPlainCases) {
     Memtable memtable(TestFamilies());
     for (size_t i = 0; i < c.commits.size(); ++i) ApplyLines(&memtable, i + 1, c.commits[i]);
     CursorOptions options = AllFamilies(memtable);
