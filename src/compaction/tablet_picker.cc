@@ -14,7 +14,8 @@ namespace {
 // whole tablet is one row, which cannot be divided.
 constexpr uint64_t kHalfShare = 8;
 constexpr uint64_t kMergeShare = 4;
-// A limit, because one edit contains the whole stack of the merged tablet.
+// The most tablets that one merge joins. There is a limit because one edit contains the whole stack
+// of the merged tablet.
 constexpr size_t kMergedTabletsMax = 64;
 
 class TabletPicker {

@@ -38,8 +38,8 @@ bool NamesItsTable(const FileWithEdit& file);
 std::map<uint32_t, std::shared_ptr<const TableDefinition>> NewestDefinitions(
     const std::vector<FileWithEdit>& files);
 
-// Adds files to the Version. `files` are all files that name their tables, also those that the
-// Version has. `described` are the numbers of the files that readable edits of the manifest
+// Adds files to the Version. `files` has each file that names its table, including those that the
+// Version already has. `described` are the numbers of the files that readable edits of the manifest
 // described. If the result has no reference to a file, other files replace or contradict it. The
 // definition of a table is the newest one that the Version or a file has.
 absl::StatusOr<std::shared_ptr<const Version>> AddFiles(const Version& version,

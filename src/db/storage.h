@@ -58,9 +58,9 @@ struct Storage {
   SpaceReserve reserve;
   WriteGate gate;
   WriteThrottle throttle;
-  uint64_t replayed_log_files = 0;        // by the recovery
-  uint64_t replayed_log_bytes = 0;        // likewise: of the records
-  uint64_t discarded_log_bytes = 0;       // likewise
+  uint64_t replayed_log_files = 0;        // the files that the recovery replayed
+  uint64_t replayed_log_bytes = 0;        // of the records in them
+  uint64_t discarded_log_bytes = 0;       // that the recovery discarded
   std::vector<LogDamage> log_damages;     // found by the recovery; empty unless OnDamage accepts it
   std::unique_ptr<FileLock> lock;         // null for "mem:" and once closed
   std::unique_ptr<ManifestLog> manifest;  // null when read-only; likewise log, installer, jobs

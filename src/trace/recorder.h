@@ -1,4 +1,4 @@
-// trace/recorder.h: records operations in a trace file, beside the threads that run them.
+// trace/recorder.h: records operations in a trace file. No operation waits for it.
 //
 // A thread encodes a record, and appends it to one of several buffers that is not in use. A thread
 // of the recorder takes all buffers each second, or when one is full, compresses them and writes

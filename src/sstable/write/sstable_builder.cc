@@ -16,8 +16,9 @@ constexpr size_t kSampleGroups = 8;
 // byte of a full row group. So the index shows which rows have these bytes
 // (SstableReader::Boundaries).
 constexpr uint64_t kLargeBytesPerGroupByte = 32;
-// In a large file they also need 1 / kLargeShare of all large bytes so far. So there are few groups
-// between large values, and a scan that needs no large values reads few small parts of the file.
+// In a large file, a row group is written early only if its rows also have 1 / kLargeShare of all
+// large bytes so far. So there are few groups between large values, and a scan that needs no large
+// values reads few small parts of the file.
 constexpr uint64_t kLargeShare = 64;
 // The sample ends early at large values for this many row groups.
 constexpr uint64_t kSampleLargeGroups = 4;

@@ -102,7 +102,7 @@ class SstableBuilder {
 
   // The row started last, and its previous cell.
   std::string row_key_;
-  bool is_row_in_file_ = false;  // it has had a cell
+  bool is_row_in_file_ = false;  // a cell of the row was added
   Cell cell_before_;             // without a value; its qualifier is in qualifier_
   std::string qualifier_;
   uint64_t column_versions_ = 0;  // of its column so far
