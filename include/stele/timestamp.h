@@ -100,7 +100,7 @@ class TimestampClock {
   // set. Default: the machine's time since it started, with the time that it was suspended.
   virtual std::chrono::microseconds Elapsed();
   // Returns true if Now() is right by definition, as in tests and replays. It is then not compared
-  // with Elapsed(). Must always return the same. Default: false.
+  // with Elapsed(). The answer must never change. Default: false.
   virtual bool is_authoritative() const { return false; }
 };
 

@@ -64,13 +64,13 @@ struct LoadReport {
     // Cells of the design that no record fills, as "FAMILY:QUALIFIER = VALUE" with their fields in
     // braces: the first 20. The name of a field may be misspelt. Empty if all records are bad.
     std::vector<std::string> unfilled_cells = {};
-    // Hints about misspelt names, the first 20. A hint names a `when` that selects no record, or a
-    // field that no record of the input has, with the fields that records do have. The field is
-    // one of a `when` or of an unfilled cell.
+    // The first 20 hints about names that may be misspelt. A hint names a `when` that selects no
+    // record. Or it names a field that a `when` or an unfilled cell needs and no record has. Then it
+    // lists the fields that records have.
     std::vector<std::string> hints = {};
   };
   std::map<std::string, TableCounts> tables = {};
-  std::vector<std::string> listed = {};  // the first 20 duplicates, "FILE:LINE: ..."
+  std::vector<std::string> listed = {};  // the first 20 duplicates, as "FILE:LINE: ..."
   uint64_t left_out = 0;                 // records that were not loaded
   bool only_checked = false;
   double seconds = 0;

@@ -44,8 +44,8 @@ class ReplayRate {
   bool needs_times() const { return speed_.has_value(); }
   // False for a rate that is not a finite number above 0.
   bool is_valid() const;
-  // Returns when an operation of an open loop is due, after the start: at most 100 years. In a
-  // closed loop 0. `number`: of the operations before it. `micros`: its recorded time after that of
+  // Returns how long after the start an operation of an open loop is due: at most 100 years. In a
+  // closed loop 0. `number` operations come before it. It was recorded `micros` microseconds after
   // the first one.
   std::chrono::nanoseconds DueAfter(uint64_t number, int64_t micros) const;
   // "open loop at the recorded times", "open loop, 500 operations/s", "closed loop".
