@@ -65,8 +65,8 @@ struct LoadReport {
     // braces: the first 20. The name of a field may be misspelt. Empty if all records are bad.
     std::vector<std::string> unfilled_cells = {};
     // The first 20 hints about names that may be misspelt. A hint names a `when` that selects no
-    // record. Or it names a field that a `when` or an unfilled cell needs and no record has. Then it
-    // lists the fields that records have.
+    // record. Or it names a field that a `when` or an unfilled cell needs and no record has. Then
+    // it lists the fields that records have.
     std::vector<std::string> hints = {};
   };
   std::map<std::string, TableCounts> tables = {};
