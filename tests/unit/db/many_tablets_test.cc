@@ -255,22 +255,22 @@ TEST_F(MemtablesByAgeTest, AMemtableIsAsOldAsItsFirstCommit) {
 
 TEST_F(MemtablesByAgeTest, TheBytesOfFrozenOnesAreTheirSum) {
   EngineState& state = engine().storage().state;
-  ASSERT_NO_FATAL_FAILURE(Fill(&table_, 10'000));
-  ASSERT_NO_FATAL_FAILURE(Fill(&other_, 20'000));
+  ASSERT_NO_FATAL_FAILURE(Fill(&table_, 1'000));
+  ASSERT_NO_FATAL_FAILURE(Fill(&other_, 2'000));
   ExpectFrozenBytesKnown("a freeze of u");
-  ASSERT_NO_FATAL_FAILURE(Fill(&other_, 30'000));
+  ASSERT_NO_FATAL_FAILURE(Fill(&other_, 3'000));
   ExpectFrozenBytesKnown("a second one");
-  ASSERT_NO_FATAL_FAILURE(Fill(&table_, 40'000));
+  ASSERT_NO_FATAL_FAILURE(Fill(&table_, 4'000));
   ExpectFrozenBytesKnown("a freeze of t");
   ASSERT_EQ(engine().storage().jobs->FlushOldestMemtable(IdOf("u"), nullptr), absl::OkStatus());
-  ASSERT_NO_FATAL_FAILURE(Fill(&other_, 1'000));
+  ASSERT_NO_FATAL_FAILURE(Fill(&other_, 100));
   ExpectFrozenBytesKnown("a flush");
   ASSERT_TRUE(state.OldestFrozen(IdOf("u")).has_value());
   ASSERT_EQ(database_.DeleteTable("u"), absl::OkStatus());
-  ASSERT_NO_FATAL_FAILURE(Fill(&table_, 1'000));
+  ASSERT_NO_FATAL_FAILURE(Fill(&table_, 100));
   ExpectFrozenBytesKnown("a drop");
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
-  ASSERT_NO_FATAL_FAILURE(Fill(&table_, 1'000));
+  ASSERT_NO_FATAL_FAILURE(Fill(&table_, 100));
   ExpectFrozenBytesKnown("a flush of all");
 }
 
