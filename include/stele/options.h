@@ -248,9 +248,9 @@ struct CheckpointOptions {
 
 // Options of Table::Compact.
 struct CompactOptions {
-  // Ends the compaction with Cancelled when stop is requested, also while it waits for its flush or
-  // for another job of the tablet. That job continues. Parts of the range that were compacted
-  // before stay compacted. Default: never.
+  // Ends the compaction with Cancelled when stop is requested, also while it waits for its flush,
+  // for compactions that are behind, or for another job of the tablet. That job continues. Parts of
+  // the range that were compacted before stay compacted. Default: never.
   std::stop_token stop = {};
 };
 

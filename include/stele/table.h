@@ -169,7 +169,7 @@ class Table {
   // ---- administration ----
 
   // Creates, updates and drops column families, in order and atomically. Durable on disk when it
-  // returns OK.
+  // returns OK. It may flush the table, and then waits as Flush does.
   // Errors: those of FamilyChange; InvalidArgument for an invalid name or rule.
   [[nodiscard]] absl::Status ModifyColumnFamilies(std::span<const FamilyChange> changes);
   [[nodiscard]] absl::Status ModifyColumnFamilies(std::initializer_list<FamilyChange> changes) {
@@ -204,7 +204,8 @@ class Table {
   [[nodiscard]] absl::Status Flush();
 
   // Flushes the table, then compacts each tablet that overlaps the range into one sorted run.
-  // Removes garbage versions and tombstones. Waits until that is done. Cancelled by options.stop.
+  // Removes garbage versions and tombstones. Waits until that is done, and before the flush as
+  // Flush does. Cancelled by options.stop.
   [[nodiscard]] absl::Status Compact(const RowRange& range = RowRange::All(),
                                      const CompactOptions& options = {});
 

@@ -67,14 +67,15 @@ bool RowWatches::Watch::WrittenAfter(uint64_t sequence) const {
   return row_->second.written > sequence;
 }
 
-RowWatches::SetValues RowWatches::Watch::ValuesSetAfter(uint64_t sequence) const {
+RowWatches::SetValues RowWatches::Watch::TakeValuesSetAfter(uint64_t sequence) {
   MutexLock lock(watches_->mutex_);
-  const Row& row = row_->second;
+  Row& row = row_->second;
   SetValues set{.through = std::max(sequence, row.written), .values = {}};
   const auto begin =
       std::upper_bound(row.kept.begin(), row.kept.end(), sequence,
                        [](uint64_t after, const KeptValue& kept) { return after < kept.sequence; });
   for (auto it = begin; it != row.kept.end(); ++it) set.values.push_back(it->value);
+  if (row.keeping_count == 1) row.kept.clear();  // no other watch needs them
   return set;
 }
 

@@ -92,8 +92,9 @@ class RowWatches {
     bool WrittenAfter(uint64_t sequence) const;
 
     // Returns the values that commits after `sequence` set in the row, in their order. Misses the
-    // commits that WrittenAfter misses. For a watch from BeginKeeping only.
-    SetValues ValuesSetAfter(uint64_t sequence) const;
+    // commits that WrittenAfter misses. Ask with ascending sequences, since values may be forgotten
+    // when they were returned. For a watch from BeginKeeping only.
+    SetValues TakeValuesSetAfter(uint64_t sequence);
 
     // For RowWatches.
     Watch(RowWatches* watches, Rows::iterator row, bool keeps_values)

@@ -194,9 +194,10 @@ absl::Status Engine::CloseOnce() {
   return status;
 }
 
-absl::Status Engine::AwaitTurnOfFile(uint32_t table_id, const KeyRange& rows) {
+absl::Status Engine::AwaitTurnOfFile(uint32_t table_id, const KeyRange& rows,
+                                     const std::stop_token& stop) {
   STELE_RETURN_IF_ERROR(storage_->open.CheckChangeable());
-  if (HasRowInMemory(*storage_->state.view(), table_id, rows)) admission_.AwaitTurnOfFile();
+  if (HasRowInMemory(*storage_->state.view(), table_id, rows)) admission_.AwaitTurnOfFile(stop);
   return absl::OkStatus();
 }
 

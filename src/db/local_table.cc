@@ -182,7 +182,7 @@ absl::Status LocalTable::Flush() {
 
 absl::Status LocalTable::Compact(const RowRange& range, const CompactOptions& options) {
   STELE_ASSIGN_OR_RETURN(const KeyRange rows, ToKeyRange(range));
-  STELE_RETURN_IF_ERROR(engine_->AwaitTurnOfFile(table_id_));
+  STELE_RETURN_IF_ERROR(engine_->AwaitTurnOfFile(table_id_, KeyRange::All(), options.stop));
   return engine_->admin().CompactTable(table_id_, rows, options);
 }
 

@@ -122,6 +122,14 @@ void DropGarbage(const RetentionPolicy& policy, size_t begin, std::vector<Cell>*
   if (kept_end != cells->end()) cells->erase(kept_end, cells->end());
 }
 
+// Of equal cells it appends the newer one.
+void AppendUnion(const std::vector<Cell>& newer, const std::vector<Cell>& older,
+                 std::vector<Cell>* cells) {
+  cells->reserve(cells->size() + newer.size() + older.size());
+  std::set_union(newer.begin(), newer.end(), older.begin(), older.end(), std::back_inserter(*cells),
+                 [](const Cell& a, const Cell& b) { return CompareCells(a, b) < 0; });
+}
+
 class PlainRowCursor final : public CellCursor {
  public:
   PlainRowCursor(std::string_view row_key, PlainSources row, Direction direction,
@@ -161,29 +169,33 @@ std::unique_ptr<CellCursor> NewFileRowCursor(const SstableReader* reader, std::s
   return std::make_unique<FileRowCursor>(reader, row_key, std::move(options));
 }
 
-// Merges `older` into the newer cells from `begin` on.
-void PlainSources::Merge(std::vector<Cell> older, size_t begin, std::vector<Cell>* cells) {
-  if (cells->size() == begin) {
-    cells->insert(cells->end(), older.begin(), older.end());
+void PlainSources::AddMemtable(std::vector<Cell> cells) {
+  if (newest_.empty()) {
+    newest_ = std::move(cells);
     return;
   }
-  const auto first = cells->begin() + static_cast<ptrdiff_t>(begin);
-  const std::vector<Cell> newer(first, cells->end());
-  cells->resize(begin);
-  cells->reserve(begin + newer.size() + older.size());
-  // Of equal cells it takes the newer one.
-  std::set_union(newer.begin(), newer.end(), older.begin(), older.end(), std::back_inserter(*cells),
-                 [](const Cell& a, const Cell& b) { return CompareCells(a, b) < 0; });
+  const std::vector<Cell> newer = std::exchange(newest_, {});
+  AppendUnion(newer, cells, &newest_);
+}
+
+size_t PlainSources::cell_count() const {
+  size_t count = newest_.size();
+  for (const PlainRow& file : files_) count += file.cell_count();
+  return count;
 }
 
 void PlainSources::AppendCells(std::vector<Cell>* cells) const {
   if (newest_.empty() && files_.size() == 1) return files_.front().AppendCells(cells);
   const size_t begin = cells->size();
   cells->insert(cells->end(), newest_.begin(), newest_.end());
+  std::vector<Cell> newer;
+  std::vector<Cell> older;
   for (const PlainRow& file : files_) {
-    std::vector<Cell> older;
+    newer.assign(cells->begin() + static_cast<ptrdiff_t>(begin), cells->end());
+    older.clear();
     file.AppendCells(&older);
-    Merge(std::move(older), begin, cells);
+    cells->resize(begin);
+    AppendUnion(newer, older, cells);
   }
 }
 

@@ -36,19 +36,22 @@ class PlainSources {
  public:
   // Adds the cells of the next older source, which is a memtable. `cells` are in order. All
   // memtables come before the files. The memtable must outlive this object.
-  void AddMemtable(std::vector<Cell> cells) { Merge(std::move(cells), 0, &newest_); }
+  void AddMemtable(std::vector<Cell> cells);
   // Adds the next older source, which is a file. The caller fills the row, or calls DropFile.
   PlainRow* AddFile() { return &files_.emplace_back(); }
   void DropFile() { files_.pop_back(); }
-  bool empty() const { return newest_.empty() && files_.empty(); }
+  // The number of cells, including those that a newer source replaces.
+  size_t cell_count() const;
+  void Clear() {
+    newest_.clear();
+    files_.clear();
+  }
 
   // Appends the cells of all sources, in order. Of the versions with one cell key it appends that
   // of the newest source.
   void AppendCells(std::vector<Cell>* cells) const;
 
  private:
-  static void Merge(std::vector<Cell> older, size_t begin, std::vector<Cell>* cells);
-
   std::vector<Cell> newest_;                // of the memtables
   absl::InlinedVector<PlainRow, 1> files_;  // newest first
 };

@@ -17,6 +17,10 @@
 namespace stele::internal {
 namespace {
 
+// A row in more sources is read through a chain, which ends early if the read needs few cells; a
+// guess.
+constexpr size_t kPlainSourcesMax = 4;
+
 // Returns the greatest row key before `bound`, which is not empty.
 std::string RowKeyBefore(std::string_view bound) {
   std::string key(bound.substr(0, bound.size() - 1));
@@ -278,12 +282,21 @@ absl::Status RowSources::Open(const ChainOptions& options) {
 
 absl::StatusOr<RowForm> RowSources::ReadPlain(const ChainOptions& options,
                                               PlainSources* row) const {
-  if (files_.empty() && memtable_rows_.empty()) return RowForm::kAbsent;
+  const size_t source_count = memtable_rows_.size() + files_.size();
+  if (source_count == 0) return RowForm::kAbsent;
   // If the row turns out to need a chain, the chain finds the decoded blocks in the cache.
-  if (!options.fill_cache) return RowForm::kOther;
+  if (!options.fill_cache || source_count > kPlainSourcesMax) return RowForm::kOther;
   // For one column, a chain seeks in a memtable, and reads an older source only if it needs to.
-  const bool is_one_file = memtable_rows_.empty() && files_.size() == 1;
+  const bool is_one_file = memtable_rows_.empty() && source_count == 1;
   if (options.sole_column != nullptr && !is_one_file) return RowForm::kOther;
+  STELE_ASSIGN_OR_RETURN(const RowForm form, FillPlain(options, row));
+  if (form == RowForm::kOther) row->Clear();
+  return form;
+}
+
+absl::StatusOr<RowForm> RowSources::FillPlain(const ChainOptions& options,
+                                              PlainSources* row) const {
+  RowForm form = RowForm::kAbsent;
   for (const auto& [memtable, memtable_row] : memtable_rows_) {
     std::vector<Cell> cells;
     if (!Memtable::ReadPlainRow(
@@ -292,15 +305,17 @@ absl::StatusOr<RowForm> RowSources::ReadPlain(const ChainOptions& options,
             &cells))
       return RowForm::kOther;
     row->AddMemtable(std::move(cells));
+    if (memtable_row->first_sequence() <= options.sequence) form = RowForm::kPlain;
   }
   for (const OpenedFile& file : files_) {
     STELE_ASSIGN_OR_RETURN(
-        const RowForm form,
+        const RowForm in_file,
         file.reader->ReadPlainRow(row_key_, file.cursor_options(table_, options), row->AddFile()));
-    if (form == RowForm::kOther) return form;
-    if (form == RowForm::kAbsent) row->DropFile();
+    if (in_file == RowForm::kOther) return in_file;
+    if (in_file == RowForm::kAbsent) row->DropFile();
+    if (in_file == RowForm::kPlain) form = in_file;
   }
-  return row->empty() ? RowForm::kAbsent : RowForm::kPlain;
+  return row->cell_count() > kCellBatch ? RowForm::kOther : form;
 }
 
 std::unique_ptr<CellCursor> RowSources::Merge(const ChainOptions& options) const {

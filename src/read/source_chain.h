@@ -69,6 +69,7 @@ class RowSources {
     const Memtable* memtable;
     const RowNode* row;
   };
+  absl::StatusOr<RowForm> FillPlain(const ChainOptions& options, PlainSources* row) const;
   SoleColumn SoleColumnOf(const ChainOptions& options, size_t source_count) const;
 
   const TableView& table_;

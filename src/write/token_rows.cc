@@ -88,12 +88,14 @@ const TokenUse* TokenState::Covering(uint64_t entry) const {
 }
 
 absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
-                                     const WriteOptions& options) {
+                                     const WriteOptions& options, TokenWatch use) {
   TokenState used;
   if (options.idempotency_token.empty()) return used;
   const std::string row_key =
       SipHash128(options.idempotency_token, reads.view()->version->token_key);
-  RowWatches::Watch watch = watches->BeginKeeping(kTokenTableId, row_key);
+  RowWatches::Watch watch = use == TokenWatch::kFindsNew
+                                ? watches->BeginKeeping(kTokenTableId, row_key)
+                                : watches->Begin(kTokenTableId, row_key);
   const ReadPoint point = reads.TakeCommitPoint();
   used.unchanged = RowCondition{.watch = std::move(watch), .sequence = point.sequence};
   const ReadOptions read{.stop = options.stop, .deadline = options.deadline};
@@ -102,9 +104,9 @@ absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
       reads.LookUpOneRow(kTokenTableId, point, row_key, Filter::PassAll(), read));
   if (!row.has_value()) return used;
   for (const CellView& cell : row->cells()) {
-    TokenUse& use = used.uses.emplace_back();
-    if (!DecodeTokenUse(cell.value(), &use)) return Malformed();
-    used.entries.insert(used.entries.end(), use.entries.begin(), use.entries.end());
+    TokenUse& found = used.uses.emplace_back();
+    if (!DecodeTokenUse(cell.value(), &found)) return Malformed();
+    used.entries.insert(used.entries.end(), found.entries.begin(), found.entries.end());
   }
   std::sort(used.entries.begin(), used.entries.end(),
             [](const EntryRange& a, const EntryRange& b) { return a.begin < b.begin; });
@@ -112,7 +114,7 @@ absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
 }
 
 absl::StatusOr<std::vector<EntryRange>> FindNewEntries(RowCondition* token) {
-  const RowWatches::SetValues set = token->watch.ValuesSetAfter(token->sequence);
+  const RowWatches::SetValues set = token->watch.TakeValuesSetAfter(token->sequence);
   std::vector<EntryRange> entries;
   for (const std::string& value : set.values) {
     TokenUse use;

@@ -42,11 +42,17 @@ struct TokenState {
   const TokenUse* Covering(uint64_t entry) const;
 };
 
+// What the watch of a token's row is for.
+enum class TokenWatch : uint8_t {
+  kChecks,    // TokenState::unchanged
+  kFindsNew,  // also FindNewEntries
+};
 // Looks up options.idempotency_token.
 absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
-                                     const WriteOptions& options);
-// `token` is TokenState::unchanged. Returns the entries that commits after token->sequence applied,
-// in the order of these commits, and makes token->sequence the last of them. Reads no row.
+                                     const WriteOptions& options, TokenWatch use);
+// `token` is TokenState::unchanged of a lookup for kFindsNew. Returns the entries that commits
+// after token->sequence applied, in the order of these commits, and makes token->sequence the last
+// of them. Reads no row.
 absl::StatusOr<std::vector<EntryRange>> FindNewEntries(RowCondition* token);
 
 // Adds the token's row to the batch of the write. Returns the position of its timestamp, for

@@ -156,13 +156,15 @@ absl::Status WriteAdmission::AwaitDebtTurns(uint64_t bytes, const WriteOptions& 
   });
 }
 
-void WriteAdmission::AwaitTurnOfFile() {
+void WriteAdmission::AwaitTurnOfFile(const std::stop_token& stop) {
   const auto is_behind = [this] { return DebtPressure() > WriteThrottle::kPressureFree; };
   if (parts_.installer == nullptr || !is_behind()) return;
-  const WriteOptions limits{.deadline = std::chrono::steady_clock::now() + kFileTurnMax};
+  const WriteOptions limits{.stop = stop,
+                            .deadline = std::chrono::steady_clock::now() + kFileTurnMax};
   const absl::Status waited =
-      has_threads_ ? AwaitDebtTurns(sizes_.compaction.file_debt_bytes, limits, nullptr)
-                   : parts_.background->StepWhile(is_behind);
+      has_threads_
+          ? AwaitDebtTurns(sizes_.compaction.file_debt_bytes, limits, nullptr)
+          : parts_.background->StepWhile([&] { return !stop.stop_requested() && is_behind(); });
   waited.IgnoreError();
 }
 

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -91,9 +92,9 @@ class WriteAdmission {
   // threads it runs the jobs.
   absl::Status AwaitMemory(uint64_t bytes, const WriteOptions& options);
   // Delays a call that makes a small file while compactions are behind. It waits as long as a write
-  // of file_debt_bytes would, but at most a second. Returns early if the database refuses writes;
-  // the caller must check that itself.
-  void AwaitTurnOfFile();
+  // of file_debt_bytes would, but at most a second. Without threads it runs jobs instead. Returns
+  // early if `stop` is requested or the database refuses writes; the caller must check that itself.
+  void AwaitTurnOfFile(const std::stop_token& stop = {});
   LargeWrites& large_writes() { return large_writes_; }
   // True if writes of this size wait for other large writes.
   bool IsLarge(uint64_t bytes) const { return large_writes_.IsLarge(bytes); }

@@ -26,7 +26,7 @@ class CallToken {
   // Call before each attempt to commit.
   absl::Status Find() {
     if (is_found_) return FindUsesOfOthers();
-    STELE_ASSIGN_OR_RETURN(TokenState found, steps_.FindToken(options_));
+    STELE_ASSIGN_OR_RETURN(TokenState found, steps_.FindToken(options_, TokenWatch::kFindsNew));
     AddApplied(found.entries);
     unchanged_ = std::move(found.unchanged);
     is_found_ = true;

@@ -76,11 +76,12 @@ class WriteSteps {
   RowWatches::Watch WatchRow(uint32_t table_id, std::string_view row_key) const {
     return parts_.committer->row_watches().Begin(table_id, row_key);
   }
-  absl::StatusOr<TokenState> FindToken(const WriteOptions& options) const {
+  absl::StatusOr<TokenState> FindToken(const WriteOptions& options,
+                                       TokenWatch use = TokenWatch::kChecks) const {
     EventCounts& counts = parts_.state->event_counts();
     if (!options.idempotency_token.empty()) EventCounts::Add(counts.token_reads);
     absl::StatusOr<TokenState> used =
-        internal::FindToken(*parts_.reads, &parts_.committer->row_watches(), options);
+        internal::FindToken(*parts_.reads, &parts_.committer->row_watches(), options, use);
     if (used.ok()) EventCounts::Add(counts.token_uses_read, used->uses.size());
     return used;
   }

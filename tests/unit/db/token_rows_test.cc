@@ -111,7 +111,8 @@ TEST_F(TokenRowsTest, ALargeResultIsNotCopied) {
     EXPECT_TRUE(store_.table().ReadModifyWriteRow("r", rules, options).ok());
     const Engine& engine = store_.engine();
     RowWatches watches;
-    const absl::StatusOr<TokenState> found = FindToken(engine.reads(), &watches, options);
+    const absl::StatusOr<TokenState> found =
+        FindToken(engine.reads(), &watches, options, TokenWatch::kChecks);
     EXPECT_EQ(found->uses.size(), 1u);
     return found->uses[0].row.size();
   };
