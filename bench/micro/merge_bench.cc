@@ -47,6 +47,7 @@ class ArrayCursor final : public CellCursor {
     cells->insert(cells->end(), rows_[row_].cells.begin(), rows_[row_].cells.end());
     return true;
   }
+  bool IsRowDone() const override { return is_read_; }
   void SkipTo(uint32_t, std::string_view) override {}
   void Unpin() override {}
   absl::Status status() const override { return absl::OkStatus(); }

@@ -27,6 +27,8 @@ namespace stele::internal {
 enum class Direction : uint8_t { kForward, kReverse };
 
 inline constexpr size_t kCellBatch = 256;
+// A value of CellCursor::OnlySource.
+inline constexpr size_t kSeveralSources = ~size_t{0};
 // A value of at least this size ends its batch, so that the caller can release it before it reads
 // the next one.
 inline constexpr size_t kBatchEndingBytes = 64 << 10;
@@ -91,6 +93,9 @@ class CellCursor {
   virtual bool ReadCells(std::vector<Cell>* cells) = 0;
   // True if the current row has no more cells. False if that is not known without a read.
   virtual bool IsRowDone() const { return false; }
+  // Of a merge: the position of the only source that has the current row, or kSeveralSources. Other
+  // cursors are one source.
+  virtual size_t OnlySource() const { return 0; }
   // Moves forward within the current row. Cells before the column (family, qualifier) may be left
   // out, except tombstones of the row and of that family that were not returned yet. This is a
   // hint: an implementation may do nothing.

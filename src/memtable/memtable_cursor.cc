@@ -41,6 +41,10 @@ class MemtableCursor final : public CellCursor {
   bool NextRow() override { return status_.ok() && row_ != nullptr && EnterRow(NextOf(row_)); }
   std::string_view row_key() const override { return row_->row_key(); }
   bool ReadCells(std::vector<Cell>* cells) override;
+  bool IsRowDone() const override {
+    if (row_ == nullptr || column_ == nullptr) return row_ != nullptr;
+    return node_ == nullptr && deleted_ == CommitPoint{} && column_->next() == nullptr;
+  }
   void SkipTo(uint32_t family, std::string_view qualifier) override;
   bool ReadHistory(uint32_t family, std::string_view qualifier, std::vector<Cell>* cells) override;
   // Everything else that was returned is in the memtable's arena.

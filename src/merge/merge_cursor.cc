@@ -28,7 +28,12 @@ class MergeCursor final : public CellCursor {
   std::string_view row_key() const override { return order_.row_key(); }
 
   bool ReadCells(std::vector<Cell>* cells) override;
-  bool IsRowDone() const override { return alone_ != nullptr && alone_->IsRowDone(); }
+  bool IsRowDone() const override {
+    return alone_ != nullptr ? alone_->IsRowDone() : is_merging_ && row_merge_.IsRowDone();
+  }
+  size_t OnlySource() const override {
+    return alone_ != nullptr ? order_.sources().front() : kSeveralSources;
+  }
   void SkipTo(uint32_t family, std::string_view qualifier) override;
   void Unpin() override;
   absl::Status status() const override { return status_; }

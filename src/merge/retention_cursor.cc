@@ -38,8 +38,13 @@ class RetentionCursor final : public CellCursor {
   bool StartRow(bool found) {
     counter_.StartRow();
     has_returned_cells_ = false;
+    is_row_kept_ = found && !policy_.kept_sources.empty() && KeepsSource(input_->OnlySource());
     return found;
   }
+  bool KeepsSource(size_t source) const {
+    return source < policy_.kept_sources.size() && policy_.kept_sources[source];
+  }
+  bool ReadKeptCells(std::vector<Cell>* cells);
   bool Filter(std::vector<Cell>* cells, size_t begin);
   bool ReadLazyValue(std::vector<Cell>* cells, size_t begin);
   bool Keeps(const Cell& cell);
@@ -49,12 +54,14 @@ class RetentionCursor final : public CellCursor {
   const RetentionPolicy policy_;
   RetentionStats* const stats_;
   VersionCounter counter_{policy_};
+  bool is_row_kept_ = false;  // nothing of the current row is removed
   bool has_returned_cells_ =
       false;             // cells were returned since the row's start or the last Unpin()
   absl::Status status_;  // of reading lazy values
 };
 
 bool RetentionCursor::ReadCells(std::vector<Cell>* cells) {
+  if (is_row_kept_) return ReadKeptCells(cells);
   const size_t begin = cells->size();
   for (uint32_t batches = 1; status_.ok() && input_->ReadCells(cells); ++batches) {
     const bool has_lazy_values = Filter(cells, begin);
@@ -71,6 +78,15 @@ bool RetentionCursor::ReadCells(std::vector<Cell>* cells) {
     }
   }
   return false;
+}
+
+bool RetentionCursor::ReadKeptCells(std::vector<Cell>* cells) {
+  const size_t begin = cells->size();
+  if (!status_.ok() || !input_->ReadCells(cells)) return false;
+  const auto first = cells->begin() + static_cast<ptrdiff_t>(begin);
+  const bool has_lazy_values =
+      std::any_of(first, cells->end(), [](const Cell& cell) { return cell.is_lazy; });
+  return !has_lazy_values || !policy_.reads_lazy_values || ReadLazyValue(cells, begin);
 }
 
 // Returns true if a kept cell has a lazy value.

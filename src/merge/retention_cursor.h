@@ -16,7 +16,8 @@
 //
 // Ordinals count the distinct versions of a column that the input returns, newest first. Every
 // version below a garbage version of a column is garbage (gc/retention.h), so the rest of a column
-// may be skipped with SkipTo.
+// may be skipped with SkipTo. In a row that one source alone has, and of which nothing is removed
+// (RetentionPolicy::kept_sources), versions are not counted.
 #pragma once
 
 #include <cstdint>

@@ -17,6 +17,10 @@ bool EndsBatch(const std::vector<Cell>& cells, size_t begin) {
   return cells.size() > begin && cells.back().value.size() >= kBatchEndingBytes;
 }
 
+bool IsPlain(const Cell& cell) {
+  return cell.kind == CellKind::kSet && cell.value.size() < kBatchEndingBytes && !cell.is_lazy;
+}
+
 }  // namespace
 
 void RowMerge::StartRow(const SoleColumn& sole_column, size_t source_count) {
@@ -53,7 +57,10 @@ void RowMerge::AddSource(CellCursor* cursor, int64_t older_greatest) {
 bool RowMerge::ReadCells(std::vector<Cell>* cells) {
   const size_t begin = cells->size();
   const size_t limit = begin + kCellBatch;
-  if (!started_) ReadFirstBatches(cells);
+  if (!started_) {
+    ReadFirstBatches(cells);
+    if (status_.ok() && HasWholePlainRow()) MergeWholeRow(cells);
+  }
   while (cells->size() < limit && !EndsBatch(*cells, begin) && RefillGroup(cells->size() > begin)) {
     if (column_is_open_) {
       MergeColumn(cells, begin);
@@ -95,6 +102,48 @@ void RowMerge::ReadFirstBatches(std::vector<Cell>* cells) {
     row_is_deleted_ = true;
     source_count_ = i + 1;
   }
+}
+
+// True if the buffered cells are all of the row, fit in a batch, and are versions with small
+// values. Call after ReadFirstBatches.
+bool RowMerge::HasWholePlainRow() const {
+  size_t cell_count = 0;
+  for (const uint32_t index : group_) {
+    const Source& source = sources_[index];
+    if (!source.cursor->IsRowDone()) return false;
+    const std::span<const Cell> cells = source.cells_left();
+    cell_count += cells.size();
+    if (!std::all_of(cells.begin(), cells.end(), IsPlain)) return false;
+  }
+  return cell_count <= kCellBatch && !row_is_deleted_;
+}
+
+// Appends the buffered cells in order, and of each cell key the newest source's.
+void RowMerge::MergeWholeRow(std::vector<Cell>* cells) {
+  while (group_.size() > 1) {
+    Source* least = &sources_[group_.front()];
+    bool is_any_drained = false;
+    for (size_t i = 1; i < group_.size(); ++i) {
+      Source& source = sources_[group_[i]];
+      const std::strong_ordering order = CompareCells(source.current(), least->current());
+      if (order < 0) {
+        least = &source;
+      } else if (order == 0) {
+        ++source.next;
+        is_any_drained |= source.drained();
+      }
+    }
+    cells->push_back(least->current());
+    ++least->next;
+    if (is_any_drained || least->drained())
+      std::erase_if(group_, [this](uint32_t index) { return sources_[index].drained(); });
+  }
+  if (group_.empty()) return;
+  Source& last = sources_[group_.front()];
+  const std::span<const Cell> left = last.cells_left();
+  cells->insert(cells->end(), left.begin(), left.end());
+  last.next = last.cells.size();
+  group_.clear();
 }
 
 // Reads the source's next cells that are not skipped. Returns false if it has no more cells of this

@@ -7,7 +7,8 @@
 //            its cells are copied up to the column of the second source in this order. Sources with
 //            the same column are merged by timestamp, with one active range tombstone per source.
 //            Cells hidden by a row tombstone are never read; those hidden by a family tombstone are
-//            skipped at the source.
+//            skipped at the source. A row whose sources have returned all of it, without
+//            tombstones, deltas and large values, is merged in one pass.
 // Deltas:    deltas of one cell key are folded over all sources that no newer tombstone hides
 //            (engine rule 15).
 // Memory:    no bytes are copied, except folded values. A source is unpinned when all its buffered
@@ -51,6 +52,9 @@ class RowMerge {
 
   // As in CellCursor.
   bool ReadCells(std::vector<Cell>* cells);
+  bool IsRowDone() const {
+    return started_ && !column_is_open_ && group_.empty() && order_.empty();
+  }
   void SkipTo(uint32_t family, std::string_view qualifier);
   void Unpin();
   const absl::Status& status() const { return status_; }
@@ -104,6 +108,8 @@ class RowMerge {
   };
 
   void ReadFirstBatches(std::vector<Cell>* cells);
+  bool HasWholePlainRow() const;
+  void MergeWholeRow(std::vector<Cell>* cells);
   bool Refill(Source& source);
   void UnpinSource(Source& source);
   bool RefillGroup(bool has_output);

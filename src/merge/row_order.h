@@ -221,6 +221,12 @@ template <typename Comparison>
 bool RowOrder<Comparison>::FindRow() {
   sources_.clear();
   if (places_[winner_].is_ended) return false;
+  bool is_shared = false;
+  for (size_t i = ParentOf(winner_); i > 0; i /= 2) is_shared |= nodes_[i].is_same_row;
+  if (!is_shared) {
+    sources_.push_back(winner_);
+    return true;
+  }
   branches_.assign(1, {winner_, 0});
   for (size_t next = 0; next < branches_.size(); ++next) {
     const Branch branch = branches_[next];

@@ -30,6 +30,9 @@ struct RetentionPolicy {
   // The input returns lazy values (cell.h). The retention cursor reads them for the cells that it
   // keeps.
   bool reads_lazy_values = false;
+  // Reads only: by source (CellCursor::OnlySource). Nothing is removed of a row that only this
+  // source has. Empty: not known of any source.
+  std::vector<bool> kept_sources;
   // Partial only: by family index - 1; ordinals of families beyond the end are known. If true, only
   // the age of versions counts, since a newer range delete without a GC fence may have lowered
   // ordinals (engine rule 8).

@@ -119,13 +119,15 @@ absl::StatusOr<OpenedFile> OpenFile(const TableView& table, const ViewReference&
 }
 
 std::unique_ptr<CellCursor> MergeSources(std::vector<std::unique_ptr<CellCursor>> sources,
-                                         const ChainOptions& options, SoleColumn sole_column) {
+                                         const ChainOptions& options, SoleColumn sole_column,
+                                         std::vector<bool> kept_sources) {
   if (sources.empty()) return nullptr;
   std::unique_ptr<CellCursor> chain =
       NewMergeCursor(std::move(sources), options.direction, std::move(sole_column));
   if (!options.retention) return chain;
   RetentionPolicy policy = *options.retention;
   policy.reads_lazy_values = true;
+  policy.kept_sources = std::move(kept_sources);
   return NewRetentionCursor(std::move(chain), std::move(policy));
 }
 

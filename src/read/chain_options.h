@@ -74,8 +74,9 @@ struct OpenedFile {
 absl::StatusOr<OpenedFile> OpenFile(const TableView& table, const ViewReference& reference,
                                     const ChainOptions& options);
 
-// Sources newest first. Returns null if there is none.
+// Sources newest first. Returns null if there is none. `kept_sources` are as in RetentionPolicy.
 std::unique_ptr<CellCursor> MergeSources(std::vector<std::unique_ptr<CellCursor>> sources,
-                                         const ChainOptions& options, SoleColumn sole_column = {});
+                                         const ChainOptions& options, SoleColumn sole_column = {},
+                                         std::vector<bool> kept_sources = {});
 
 }  // namespace stele::internal

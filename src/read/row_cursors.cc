@@ -27,6 +27,9 @@ class FileRowCursor final : public CellCursor {
   bool NextRow() override { return Enter(false); }
   std::string_view row_key() const override { return row_key_; }
   bool ReadCells(std::vector<Cell>* cells) override;
+  bool IsRowDone() const override {
+    return place_ == Place::kAtEnd || (place_ == Place::kInCursor && cursor_->IsRowDone());
+  }
   void SkipTo(uint32_t family, std::string_view qualifier) override;
   bool ReadHistory(uint32_t family, std::string_view qualifier, std::vector<Cell>* cells) override {
     if (!is_cursor_placed_ && !PlaceCursor()) return status().ok();
@@ -148,6 +151,7 @@ class PlainRowCursor final : public CellCursor {
     AppendKeptCells(row_, retention_, cells);
     return cells->size() > begin;
   }
+  bool IsRowDone() const override { return !is_unread_; }
   void SkipTo(uint32_t /*family*/, std::string_view /*qualifier*/) override {}
   void Unpin() override {}
   absl::Status status() const override { return absl::OkStatus(); }

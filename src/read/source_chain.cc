@@ -111,23 +111,72 @@ std::vector<std::vector<uint32_t>> RunsOf(const ViewTablet& tablet) {
   return DivideIntoRuns(ranges);
 }
 
+// True if the rules collect nothing of a source. `versions_max` is the most versions of a column,
+// and `timestamp_min` the least timestamp. Such a version would be collected first.
+bool KeepsFamily(const RetentionPolicy& policy, uint32_t family_index, uint64_t versions_max,
+                 int64_t timestamp_min) {
+  return family_index > policy.rules.size() ||
+         !policy.rules[family_index - 1].IsGarbage(versions_max, timestamp_min, policy.now);
+}
+
+// True if the file has no tombstone and no version that the rules collect.
+bool KeepsAll(const RetentionPolicy& policy, const TableDefinition& definition,
+              const SstableSummary& summary) {
+  if (summary.tombstones != 0) return false;
+  return std::all_of(
+      summary.families.begin(), summary.families.end(), [&](const FamilySummary& family) {
+        const std::optional<uint32_t> index = definition.families.IndexOfId(family.family_id);
+        return !index.has_value() ||
+               KeepsFamily(policy, *index, family.versions_max, family.timestamp_min);
+      });
+}
+
+// The same for a memtable. Commits after the read point can only make the result false.
+bool KeepsAll(const ChainOptions& options, const TableDefinition& definition,
+              const Memtable& memtable) {
+  const Memtable::EntryCounts counts = memtable.entry_counts();
+  if (counts.row_tombstones != 0 || counts.other_tombstones != 0) return false;
+  // Without range tombstones, a source returns one version of each column to such a read.
+  const uint64_t versions_max = options.latest_only ? 1 : std::numeric_limits<uint64_t>::max();
+  for (uint32_t index = 1; index <= definition.families.size(); ++index) {
+    if (!KeepsFamily(*options.retention, index, versions_max, counts.timestamp_min)) return false;
+  }
+  return true;
+}
+
+// The sources of a scan, newest first.
+struct ScanSources {
+  std::vector<std::unique_ptr<CellCursor>> cursors;
+  std::vector<bool> kept;  // RetentionPolicy::kept_sources
+
+  void Add(std::unique_ptr<CellCursor> cursor, bool is_kept) {
+    cursors.push_back(std::move(cursor));
+    kept.push_back(is_kept);
+  }
+};
+
 absl::Status AddStack(const TableView& table, const ViewTablet& tablet,
                       std::vector<std::vector<uint32_t>> runs, const ChainOptions& options,
-                      std::vector<std::unique_ptr<CellCursor>>* sources) {
+                      ScanSources* sources) {
   for (std::vector<uint32_t>& run : runs) {
+    const bool is_kept =
+        options.retention && std::all_of(run.begin(), run.end(), [&](uint32_t position) {
+          return KeepsAll(*options.retention, table.definition(),
+                          tablet.stack[position].reference.file->summary);
+        });
     if (run.size() > 1) {
-      sources->push_back(NewStackRun(table, tablet, std::move(run), options));
+      sources->Add(NewStackRun(table, tablet, std::move(run), options), is_kept);
       continue;
     }
     STELE_ASSIGN_OR_RETURN(std::unique_ptr<CellCursor> cursor,
                            OpenReference(table, tablet.stack[run.front()], options));
-    if (cursor != nullptr) sources->push_back(std::move(cursor));
+    if (cursor != nullptr) sources->Add(std::move(cursor), is_kept);
   }
   return absl::OkStatus();
 }
 
 void AddMemtables(const TableView& table, const ViewTablet& tablet, const ChainOptions& options,
-                  std::vector<std::unique_ptr<CellCursor>>* sources) {
+                  ScanSources* sources) {
   for (const std::shared_ptr<const Memtable>& memtable : table.memtables) {
     if (memtable->empty()) continue;
     std::unique_ptr<CellCursor> cursor = memtable->NewCursor(
@@ -139,22 +188,9 @@ void AddMemtables(const TableView& table, const ViewTablet& tablet, const ChainO
           std::move(cursor), options.direction, tablet.range.start,
           tablet.range.unbounded_end ? std::nullopt : std::optional<std::string>(tablet.range.end));
     }
-    sources->push_back(std::move(cursor));
+    sources->Add(std::move(cursor),
+                 options.retention && KeepsAll(options, table.definition(), *memtable));
   }
-}
-
-// True if the file has no tombstone and no version that the rules collect. A version of the
-// greatest ordinal and the least timestamp would be collected first.
-bool KeepsAll(const RetentionPolicy& policy, const TableDefinition& definition,
-              const SstableSummary& summary) {
-  if (summary.tombstones != 0) return false;
-  return std::none_of(
-      summary.families.begin(), summary.families.end(), [&](const FamilySummary& family) {
-        const std::optional<uint32_t> index = definition.families.IndexOfId(family.family_id);
-        return index.has_value() && *index <= policy.rules.size() &&
-               policy.rules[*index - 1].IsGarbage(family.versions_max, family.timestamp_min,
-                                                  policy.now);
-      });
 }
 
 // True if a read of the tablet's files needs no retention, provided that they are one sorted run. A
@@ -223,19 +259,19 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table,
                                                       const ViewTablet& tablet,
                                                       const ChainOptions& options) {
   if (options.only_row) return OpenRowChain(table, tablet, options);
-  std::vector<std::unique_ptr<CellCursor>> sources;
-  sources.reserve(table.memtables.size() + tablet.stack.size());
+  ScanSources sources;
+  sources.cursors.reserve(table.memtables.size() + tablet.stack.size());
   AddMemtables(table, tablet, options, &sources);
   std::vector<std::vector<uint32_t>> runs = RunsOf(tablet);
-  if (!options.retention || !sources.empty() || runs.size() != 1 ||
+  if (!options.retention || !sources.cursors.empty() || runs.size() != 1 ||
       !KeepsAll(*options.retention, table.definition(), tablet)) {
     STELE_RETURN_IF_ERROR(AddStack(table, tablet, std::move(runs), options, &sources));
-    return MergeSources(std::move(sources), options);
+    return MergeSources(std::move(sources.cursors), options, {}, std::move(sources.kept));
   }
   ChainOptions unfiltered = options;
   unfiltered.retention.reset();
   STELE_RETURN_IF_ERROR(AddStack(table, tablet, std::move(runs), unfiltered, &sources));
-  return MergeSources(std::move(sources), unfiltered);
+  return MergeSources(std::move(sources.cursors), unfiltered);
 }
 
 size_t TabletIndexOf(const TableView& table, std::string_view row_key) {

@@ -191,6 +191,12 @@ plant(
      "IsCovered(*widest)"),
     ("the narrowest of equal tombstones wins", "cell.range_start < widest->range_start", "cell.range_start > widest->range_start"),
     ("skipping columns goes one column too far", "std::string(column_.qualifier) + '\\0'", "std::string(column_.qualifier) + '\\1'"),
+    ("of equal cells of a whole row both are returned", """      } else if (order == 0) {
+        ++source.next;
+        is_any_drained |= source.drained();
+      }""", "      }"),
+    ("a row with tombstones is merged as plain cells", "return cell.kind == CellKind::kSet && cell", "return cell"),
+    ("a whole row is merged before its sources returned all of it", "    if (!source.cursor->IsRowDone()) return false;\n", ""),
     ("an open column ends with a source's last cell", "if (!source.ended || column_is_open_) group_[kept++] = index;",
      "if (!source.ended) group_[kept++] = index;"),
 )
@@ -234,6 +240,8 @@ plant(
 )
 plant(
     "merge", ["unit_merge"], "src/merge/retention_cursor.cc",
+    ("a row of several sources is kept if the first source is", "return source < policy_.kept_sources.size() && policy_.kept_sources[source];",
+     "return policy_.kept_sources[source < policy_.kept_sources.size() ? source : 0];"),
     ("range tombstones are skipped with garbage versions", "|| !policy_.drop_tombstones) return;", ") return;"),
 )
 
@@ -296,6 +304,14 @@ plant(
 plant(
     "read", ["unit_read"], "src/read/chain_options.cc",
     ("garbage versions are returned", "if (apply_gc) options.retention->rules", "if (false) options.retention->rules"),
+)
+plant(
+    "read", ["unit_read"], "src/read/source_chain.cc",
+    ("tombstones of a memtable's rows are returned", "  if (counts.row_tombstones != 0 || counts.other_tombstones != 0) return false;\n", ""),
+    ("old versions of a memtable's rows are returned", "options.latest_only ? 1 : std::numeric_limits<uint64_t>::max();", "1;"),
+    ("tombstones of a file's rows are returned", "  if (summary.tombstones != 0) return false;\n", ""),
+    ("only the first file of a run decides whether its versions are counted", "options.retention && std::all_of(run.begin(), run.end(),",
+     "options.retention && std::all_of(run.begin(), run.begin() + 1,"),
 )
 plant(
     "read", ["unit_read"], "src/read/source_chain.cc",
@@ -963,6 +979,8 @@ plant(
 )
 plant(
     "memory", ["unit_merge --gtest_filter=LazyValuesTest.*"], "src/merge/retention_cursor.cc",
+    ("lazy values of a kept row stay unread", "return !has_lazy_values || !policy_.reads_lazy_values || ReadLazyValue(cells, begin);\n}\n\n// Returns true if a kept",
+     "return true || has_lazy_values;\n}\n\n// Returns true if a kept"),
     ("lazy values stay unread if rules keep everything", " && !policy.reads_lazy_values) return input;", ") return input;"),
 )
 plant(

@@ -128,6 +128,12 @@ bool SectionJoin::ReadCells(std::vector<Cell>* cells) {
   return cells->size() > count_before;
 }
 
+bool SectionJoin::IsRowDone() const {
+  return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) {
+    return !part.has_cell() && (!part.is_in_row || part.cursor->IsRowDone());
+  });
+}
+
 void SectionJoin::SkipTo(uint32_t family, std::string_view qualifier) {
   for (Part& part : parts_) {
     if (!part.is_in_row) continue;

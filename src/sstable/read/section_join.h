@@ -26,6 +26,7 @@ class SectionJoin final : public CellCursor {
   bool NextRow() override;
   std::string_view row_key() const override { return row_key_; }
   bool ReadCells(std::vector<Cell>* cells) override;
+  bool IsRowDone() const override;
   void SkipTo(uint32_t family, std::string_view qualifier) override;
   void Unpin() override;
   absl::Status status() const override;

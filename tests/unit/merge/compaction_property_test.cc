@@ -146,8 +146,26 @@ class SimulatedTable {
     sources.push_back(Resolve(history_, flushed_, history_.size()));
     for (const Source& source : stack_) sources.push_back(source.rows);
     RetentionPolicy policy{.rules = rules, .now = now_, .drop_tombstones = true};
+    for (const OwnedRows& rows : sources) policy.kept_sources.push_back(KeepsAll(rules, rows));
     return ReadAll(
         NewRetentionCursor(MergeOf(std::move(sources), random_), std::move(policy)).get());
+  }
+
+  // True if a read of this source alone would remove nothing.
+  bool KeepsAll(const std::vector<Retention>& rules, const OwnedRows& rows) const {
+    for (const OwnedRow& row : rows) {
+      uint64_t ordinal = 0;
+      for (size_t i = 0; i < row.cells.size(); ++i) {
+        const Cell cell = row.cells[i].View();
+        if (cell.is_tombstone()) return false;
+        const bool is_same_column = i > 0 && CompareColumn(row.cells[i - 1].View(), cell) == 0;
+        ordinal = is_same_column ? ordinal + 1 : 1;
+        if (cell.family <= rules.size() &&
+            rules[cell.family - 1].IsGarbage(ordinal, cell.timestamp, now_))
+          return false;
+      }
+    }
+    return true;
   }
 
   bool WasNeverDeleted(const std::string& row_key, const OwnedCell& cell) const {

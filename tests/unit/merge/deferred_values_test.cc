@@ -133,6 +133,15 @@ TEST_F(LazyValuesTest, WhatIsGarbageIsNotRead) {
   EXPECT_EQ(reads_, (std::vector<int64_t>{9, 8}));
 }
 
+// Also those of a row of which nothing is removed.
+TEST_F(LazyValuesTest, WhatIsKeptUncountedIsRead) {
+  const std::vector<int64_t> timestamps = {9, 5};
+  const auto chain = NewRetentionCursor(std::make_unique<LargeVersions>("v", timestamps, &reads_),
+                                        {.reads_lazy_values = true, .kept_sources = {true}});
+  EXPECT_EQ(ReadRow(chain.get()), (std::vector<std::string>{"v9", "v5"}));
+  EXPECT_EQ(reads_, timestamps);
+}
+
 // Makes one row "r" with these cells of one column.
 std::unique_ptr<CellCursor> SourceOf(std::vector<OwnedCell> cells) {
   for (OwnedCell& cell : cells) {

@@ -196,27 +196,67 @@ TEST(SourceChainTest, ARowIsDoneAfterItsLastCells) {
   }
 }
 
+// Returns the rows of a table with these files, oldest first. Family a keeps one version, and
+// family b those from @1000000 on.
+std::string ShowKept(const std::vector<std::string>& files, const std::string& memtable = "") {
+  HandmadeTable table({}, {GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(1))});
+  for (const std::string& file : files) table.AddFile(file);
+  if (!memtable.empty()) table.AddMemtable(memtable);
+  return Show(table, table.Options({}, /*now=*/2'000'000));
+}
+
 // A read of one sorted run needs no retention if it would remove nothing. Each of these tables has
 // one reason for which it would.
 TEST(SourceChainTest, WhateverRetentionRemovesIsNotShown) {
-  const auto show = [](const std::vector<std::string>& files, const std::string& memtable = "") {
-    HandmadeTable table({}, {GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(1))});
-    for (const std::string& file : files) table.AddFile(file);
-    if (!memtable.empty()) table.AddMemtable(memtable);
-    return Show(table, table.Options({}, /*now=*/2'000'000));
-  };
-  EXPECT_EQ(show({"r a:q @1 = v\nr b:q @1000000 = v\ns a:q @2 = v\n"}),
+  EXPECT_EQ(ShowKept({"r a:q @1 = v\nr b:q @1000000 = v\ns a:q @2 = v\n"}),
             "r a:q@1=v b:q@1000000=v; s a:q@2=v")
       << "nothing is removed";
-  EXPECT_EQ(show({"r a:q @1 = v\n", "s a:q @1 = v\n"}), "r a:q@1=v; s a:q@1=v") << "nothing";
-  EXPECT_EQ(show({"r a:q @2 = new\nr a:q @1 = old\n"}), "r a:q@2=new") << "versions";
-  EXPECT_EQ(show({"r a:q @1 = v\n", "s a:q @2 = new\ns a:q @1 = old\n"}), "r a:q@1=v; s a:q@2=new")
+  EXPECT_EQ(ShowKept({"r a:q @1 = v\n", "s a:q @1 = v\n"}), "r a:q@1=v; s a:q@1=v") << "nothing";
+  EXPECT_EQ(ShowKept({"r a:q @2 = new\nr a:q @1 = old\n"}), "r a:q@2=new") << "versions";
+  EXPECT_EQ(ShowKept({"r a:q @1 = v\n", "s a:q @2 = new\ns a:q @1 = old\n"}),
+            "r a:q@1=v; s a:q@2=new")
       << "versions in a later file of the run";
-  EXPECT_EQ(show({"r b:q @999999 = old\nr b:r @1000000 = v\n"}), "r b:r@1000000=v") << "age";
-  EXPECT_EQ(show({"r DELETE\nr a:q @1 = v\ns DELETE\n"}), "r a:q@1=v") << "tombstones of rows";
-  EXPECT_EQ(show({"r a:q @1 = v\nr b DELETE\ns c DELETE\n"}), "r a:q@1=v") << "of families";
-  EXPECT_EQ(show({"r a:q @1 = old\n", "r a:q @2 = new\n"}), "r a:q@2=new") << "two runs";
-  EXPECT_EQ(show({"r a:q @1 = old\n"}, "r a:q @2 = new\n"), "r a:q@2=new") << "a memtable";
+  EXPECT_EQ(ShowKept({"r b:q @999999 = old\nr b:r @1000000 = v\n"}), "r b:r@1000000=v") << "age";
+  EXPECT_EQ(ShowKept({"r DELETE\nr a:q @1 = v\ns DELETE\n"}), "r a:q@1=v") << "tombstones of rows";
+  EXPECT_EQ(ShowKept({"r a:q @1 = v\nr b DELETE\ns c DELETE\n"}), "r a:q@1=v") << "of families";
+  EXPECT_EQ(ShowKept({"r a:q @1 = old\n", "r a:q @2 = new\n"}), "r a:q@2=new") << "two runs";
+  EXPECT_EQ(ShowKept({"r a:q @1 = old\n"}, "r a:q @2 = new\n"), "r a:q@2=new") << "a memtable";
+}
+
+// The same for a row that one of several sources has.
+TEST(SourceChainTest, WhateverRetentionRemovesOfARowOfOneSourceIsNotShown) {
+  const std::string around = "a a:q @1 = v\nz a:q @1 = v\n";
+  const std::string inside = "m a:q @1 = v\n";
+  EXPECT_EQ(ShowKept({around, inside}, "n a:q @1 = v\n"),
+            "a a:q@1=v; m a:q@1=v; n a:q@1=v; z a:q@1=v")
+      << "nothing is removed";
+  const std::vector<std::string> rows_with_garbage = {
+      "r a:q @2 = new\nr a:q @1 = old\n",                   // versions
+      "r a:q @2 = new\nr b:q @999999 = old\n",              // age
+      "n DELETE\nr a:q @2 = new\n",                         // a row's tombstone
+      "r a:q @2 = new\nr b DELETE\n",                       // a family's
+      "r a:q @2 = new\nr a:q DELETE [1,1]\n",               // a range's
+      "r b:r @999999 = old\nn a DELETE\nr a:q @2 = new\n",  // two reasons
+  };
+  for (const std::string& rows : rows_with_garbage) {
+    const std::string shown = "a a:q@1=v; m a:q@1=v; r a:q@2=new; z a:q@1=v";
+    EXPECT_EQ(ShowKept({around, inside}, rows), shown) << "in a memtable: " << rows;
+    EXPECT_EQ(ShowKept({around, inside, rows}), shown) << "in a later file of a run: " << rows;
+    EXPECT_EQ(ShowKept({around, rows, "j a:q @1 = v\nx a:q @1 = v\n"}),
+              "a a:q@1=v; j a:q@1=v; r a:q@2=new; x a:q@1=v; z a:q@1=v")
+        << "in a file: " << rows;
+  }
+}
+
+// A memtable returns one version of each column to such a read.
+TEST(SourceChainTest, OfAMemtableTheNewestVersionIsShown) {
+  HandmadeTable table({}, std::vector<GcRule>(4, GcRule::MaxNumVersions(1)));
+  table.AddFile("a a:q @1 = v\n");
+  table.AddMemtable("m a:q @1 = old\nm b:q @1 = v\n");
+  table.Commit("m a:q @2 = new\nn a:q @1 = v\n");
+  EXPECT_EQ(Show(table, table.Options()), "a a:q@1=v; m a:q@2=new b:q@1=v; n a:q@1=v");
+  table.Commit("n a:q DELETE [2,2]\nn a:q @2 = newer\n");
+  EXPECT_EQ(Show(table, table.Options()), "a a:q@1=v; m a:q@2=new b:q@1=v; n a:q@2=newer");
 }
 
 TEST(SourceChainTest, NoSourceIsNoChain) {
