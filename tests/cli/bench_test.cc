@@ -190,7 +190,7 @@ TEST_F(BenchTest, FormatAndOutputComeBeforeOrAfterTheVerb) {
   }
 }
 
-TEST_F(BenchTest, CsvHasAllFiguresOfTheText) {
+TEST_F(BenchTest, CsvHasTheFiguresOfTheDiskAndOfAnOpenLoop) {
   const std::vector<std::string> lines =
       absl::StrSplit(Output(Small("scan", {"--format=csv", "--rate=100000/s"})), '\n');
   ASSERT_EQ(lines.size(), 3u);  // the last one is empty

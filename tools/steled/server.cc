@@ -174,6 +174,7 @@ void Server::StartUpkeep(std::chrono::seconds undelete_period) {
     RefreshHeatMap();
     call_log_->ReportSuppressed();
     LogWriteRefusal();
+    UpdateClockProblem();
     LogClockProblem();
   };
   upkeep_ = std::make_unique<Upkeep>(std::vector<Upkeep::Task>{purge, back_up, report});
@@ -188,7 +189,7 @@ void Server::RefreshHeatMap() {
 }
 
 void Server::LogWriteRefusal() {
-  const absl::Status refusal = health_->WriteRefusal();
+  const absl::Status refusal = database_.WriteRefusal();
   if (std::exchange(are_writes_refused_, !refusal.ok()) == !refusal.ok()) return;
   if (refusal.ok()) return Log(LogLevel::kInfo, "writes are accepted again");
   Log(LogLevel::kError, "writes are refused",
@@ -196,9 +197,17 @@ void Server::LogWriteRefusal() {
 }
 
 // Polled, because a log that finds no space causes no event.
-void Server::ReportHealth() {
-  const DatabaseStats stats = database_.Stats();
-  health_->Report(stats.write_refusal, ClockProblem(stats.clock));
+void Server::ReportHealth() { health_->Report(database_.WriteRefusal()); }
+
+void Server::UpdateClockProblem() {
+  const std::lock_guard lock(clock_mutex_);
+  health_->SetProblem(ClockProblem(database_.Stats().clock));
+}
+
+absl::Status Server::ConfirmClock() {
+  const absl::Status confirmed = database_.ConfirmClock();
+  UpdateClockProblem();
+  return confirmed;
 }
 
 // Logs at most one line a minute.
@@ -275,7 +284,9 @@ void Server::StopTrace() {
 
 absl::Status Server::Listen(const Flags& flags, const ConnectionLimits& limits) {
   STELED_ASSIGN_OR_RETURN(const TransportOptions options, OptionsOf(flags, limits));
-  ReportHealth();  // before the first probe
+  // Before the first probe.
+  ReportHealth();
+  UpdateClockProblem();
   if (!flags.metrics.empty()) call_metrics_ = std::make_shared<CallMetrics>(methods_.Paths());
   call_log_ = std::make_unique<CallLog>(flags.slow_call, call_metrics_.get());
   STELED_ASSIGN_OR_RETURN(transport_, Transport::Start(options, &methods_, call_log_.get()));

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "absl/status/status.h"
@@ -59,7 +60,7 @@ class Server {
   // error changes nothing.
   absl::StatusOr<bool> ReloadTls(const Flags& flags);
   // States that the machine's clock is right now. See Database::ConfirmClock.
-  absl::Status ConfirmClock() { return database_.ConfirmClock(); }
+  absl::Status ConfirmClock();
   // Accepts no more calls, gives running ones `grace` to end, stops the others, and closes the
   // database. Returns the result of closing it.
   absl::Status Stop(std::chrono::milliseconds grace);
@@ -75,6 +76,7 @@ class Server {
   void StartUpkeep(std::chrono::seconds undelete_period);
   void RefreshHeatMap();
   void ReportHealth();
+  void UpdateClockProblem();
   void LogWriteRefusal();
   void LogClockProblem();
   void LogStart(const Flags& flags, const ConnectionLimits& limits,
@@ -99,6 +101,7 @@ class Server {
   bool is_traced_ = false;           // by --trace
   bool are_writes_refused_ = false;  // at the last check; confined to the upkeep
   std::chrono::steady_clock::time_point clock_log_next_;  // likewise
+  std::mutex clock_mutex_;  // held from reading the clock's state to reporting its problem
   MethodTable methods_;
   ReflectionService reflection_{&methods_};
   std::shared_ptr<CallMetrics> call_metrics_;  // null without --metrics

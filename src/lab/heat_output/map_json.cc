@@ -136,16 +136,12 @@ std::string MapJson(const HeatMap& map, HeatMetric metric, int digits) {
   }
   if (parts.keys_per_known_key > 1)
     out += fmt::format(",\"keys_per_known_key\":{}", parts.keys_per_known_key);
-  return out + ",\"patterns\":" + PatternsJson(parts.patterns) + "}";
-}
-
-std::string PatternsJson(const std::vector<HeatPattern>& patterns) {
-  std::string out = "[";
-  for (const HeatPattern& pattern : patterns) {
+  out += ",\"patterns\":[";
+  for (const HeatPattern& pattern : parts.patterns) {
     if (out.back() != '[') out += ',';
     AppendPattern(pattern, &out);
   }
-  return out + "]";
+  return out + "]}";
 }
 
 }  // namespace stele::internal::lab

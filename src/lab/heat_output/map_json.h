@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "stele/lab/heat_map.h"
 
@@ -12,8 +11,5 @@ namespace stele::internal::lab {
 
 // `digits`: the number of significant digits of rows, bytes, latency and seen-ratio; 0: all.
 std::string MapJson(const stele::lab::HeatMap& map, stele::lab::HeatMetric metric, int digits);
-
-// The list of patterns in the JSON of a map.
-std::string PatternsJson(const std::vector<stele::lab::HeatPattern>& patterns);
 
 }  // namespace stele::internal::lab

@@ -50,9 +50,15 @@ TEST(ClockProblem, ASignalConfirmsTheClock) {
   LoggedServer server(path, {"--durability=process", "--metrics=127.0.0.1:0"});
   const std::string metrics = server.process().metrics_address();
   EXPECT_EQ(MetricOf(metrics, "stele_clock_not_trusted"), 1);
+  const auto shows_problem = [&metrics] {
+    return FetchPage(metrics, "GET /healthz HTTP/1.0\r\n\r\n").find("the clock is not trusted") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(shows_problem());
   EXPECT_EQ(kill(server.process().pid(), SIGUSR1), 0);
   EXPECT_NE(server.NextLineWith("SIGUSR1: the clock is confirmed"), "");
   EXPECT_EQ(MetricOf(metrics, "stele_clock_not_trusted"), 0);
+  EXPECT_FALSE(shows_problem());
   EXPECT_EQ(server.Terminate(), 0);
 }
 

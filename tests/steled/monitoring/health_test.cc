@@ -63,13 +63,13 @@ TEST(Health, CheckSaysWhetherItServes) {
 // While writes are refused a restart does not help, and reads are served.
 TEST(Health, RefusedWritesConcernTheDataServiceAlone) {
   HealthService health;
-  health.Report(absl::ResourceExhaustedError("the disk is full"), "");
+  health.Report(absl::ResourceExhaustedError("the disk is full"));
   EXPECT_EQ(Check(&health, "google.bigtable.v2.Bigtable"), HealthCheckResponse::NOT_SERVING);
   for (const char* const service :
        {"", "google.bigtable.admin.v2.BigtableTableAdmin", "google.longrunning.Operations"})
     EXPECT_EQ(Check(&health, service), HealthCheckResponse::SERVING) << service;
   EXPECT_TRUE(health.IsServing());
-  health.Report(absl::OkStatus(), "");
+  health.Report(absl::OkStatus());
   EXPECT_EQ(Check(&health, "google.bigtable.v2.Bigtable"), HealthCheckResponse::SERVING);
 }
 
@@ -77,17 +77,17 @@ TEST(Health, AWatchOfTheDataServiceIsToldOfRefusedWrites) {
   HealthService health;
   Watcher watcher(&health, "google.bigtable.v2.Bigtable");
   EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVING);
-  health.Report(absl::ResourceExhaustedError("the disk is full"), "");
+  health.Report(absl::ResourceExhaustedError("the disk is full"));
   watcher.Resume();
   EXPECT_EQ(watcher.Told(1), HealthCheckResponse::NOT_SERVING);
   Watcher late(&health, "google.bigtable.v2.Bigtable");
   EXPECT_EQ(late.Told(0), HealthCheckResponse::NOT_SERVING);
-  health.Report(absl::OkStatus(), "");
+  health.Report(absl::OkStatus());
   watcher.Resume();
   EXPECT_EQ(watcher.Told(2), HealthCheckResponse::SERVING);
   late.Resume();
   EXPECT_EQ(late.Told(1), HealthCheckResponse::SERVING);
-  health.Report(absl::OkStatus(), "");
+  health.Report(absl::OkStatus());
   EXPECT_FALSE(watcher.call().is_woken());
 }
 
@@ -111,11 +111,14 @@ TEST(Health, PagesSayWhatIsServed) {
   HealthPagesOf pages(health);
   EXPECT_EQ(pages.Text("/healthz"), "200 serving\n");
   EXPECT_EQ(pages.Text("/healthz/writes"), "200 serving\n");
-  health->Report(absl::OkStatus(), "the clock is wrong");
+  health->SetProblem("the clock is wrong");
   EXPECT_EQ(pages.Text("/healthz"), "200 serving\nthe clock is wrong\n");
   EXPECT_EQ(pages.Text("/healthz/writes"), "200 serving\n");
-  health->Report(absl::ResourceExhaustedError("the disk is full"), "");
-  EXPECT_EQ(pages.Text("/healthz"), "200 serving reads\nnot serving writes: the disk is full\n");
+  health->Report(absl::ResourceExhaustedError("the disk is full"));
+  const std::string refused = "200 serving reads\nnot serving writes: the disk is full\n";
+  EXPECT_EQ(pages.Text("/healthz"), refused + "the clock is wrong\n");
+  health->SetProblem("");
+  EXPECT_EQ(pages.Text("/healthz"), refused);
   EXPECT_EQ(pages.Text("/healthz/writes"), "503 not serving writes: the disk is full\n");
   health->SetServing(false);
   EXPECT_EQ(pages.Text("/healthz"), "503 not serving\n");
@@ -130,27 +133,29 @@ TEST(Health, AReportThatIsTooOldCountsAsRefusedWrites) {
   HealthPagesOf pages(health);
   now += std::chrono::seconds(100);
   EXPECT_EQ(pages.Text("/healthz/writes"), "200 serving\n") << "nothing was reported yet";
-  health->Report(absl::OkStatus(), "");
+  health->Report(absl::OkStatus());
   Watcher watcher(health.get(), "google.bigtable.v2.Bigtable");
   EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVING);
   now += HealthService::kReportAgeMax;
   EXPECT_EQ(pages.Text("/healthz/writes"), "200 serving\n");
   now += std::chrono::seconds(1);
   const std::string text =
-      "not serving writes: the disk does not answer: the last look at the database ended 11 s ago";
+      "not serving writes: the server has not looked at the database for 11 s: a system call "
+      "hangs, "
+      "or the process was stopped";
   EXPECT_EQ(pages.Text("/healthz"), "200 serving reads\n" + text + "\n");
   EXPECT_EQ(pages.Text("/healthz/writes"), "503 " + text + "\n");
   EXPECT_EQ(Check(health.get(), "google.bigtable.v2.Bigtable"), HealthCheckResponse::NOT_SERVING);
   EXPECT_EQ(Check(health.get(), ""), HealthCheckResponse::SERVING);
   Watcher late(health.get(), "google.bigtable.v2.Bigtable");
   EXPECT_EQ(late.Told(0), HealthCheckResponse::NOT_SERVING);
-  health->Report(absl::OkStatus(), "");
+  health->Report(absl::OkStatus());
   late.Resume();
   EXPECT_EQ(late.Told(1), HealthCheckResponse::SERVING);
 
-  health->Report(absl::ResourceExhaustedError("the disk is full"), "");
+  health->Report(absl::ResourceExhaustedError("the disk is full"));
   now += HealthService::kReportAgeMax + std::chrono::seconds(1);
-  EXPECT_EQ(pages.Text("/healthz/writes"), "503 " + text + " and found: the disk is full\n");
+  EXPECT_EQ(pages.Text("/healthz/writes"), "503 " + text + "; before that: the disk is full\n");
 }
 
 TEST(Health, AWatchIsToldOfEachChangeAndOfTheEnd) {

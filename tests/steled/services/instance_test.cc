@@ -332,6 +332,39 @@ TEST_F(InstanceTest, AppProfilesAreKeptAndEveryInstanceHasADefault) {
   EXPECT_EQ(list(""), "/default/web");
 }
 
+// The words between the ids of a name may also be ids.
+TEST_F(InstanceTest, AProjectMayHaveTheNameOfACollection) {
+  admin_wire::Table table;
+  ASSERT_TRUE(CallWith(&admin_wire::BigtableTableAdmin::Stub::CreateTable, &client().admin(),
+                       admin_wire::CreateTableRequest(),
+                       "parent: 'projects/tables/instances/tables' table_id: 't'", &table)
+                  .ok());
+  admin_wire::ListInstancesResponse instances;
+  EXPECT_EQ(INSTANCE_CALL(service_.get(), ListInstances, admin_wire::ListInstancesRequest,
+                          "parent: 'projects/tables'", &instances),
+            StatusCode::OK);
+  ASSERT_EQ(instances.instances_size(), 1);
+  EXPECT_EQ(instances.instances(0).name(), "projects/tables/instances/tables");
+
+  admin_wire::ListClustersResponse clusters;
+  EXPECT_EQ(INSTANCE_CALL(service_.get(), ListClusters, admin_wire::ListClustersRequest,
+                          "parent: 'projects/instances/instances/instances'", &clusters),
+            StatusCode::OK);
+  ASSERT_EQ(clusters.clusters_size(), 1);
+  EXPECT_EQ(clusters.clusters(0).location(), "projects/instances/locations/local");
+
+  admin_wire::AppProfile profile;
+  EXPECT_EQ(INSTANCE_CALL(service_.get(), GetAppProfile, admin_wire::GetAppProfileRequest,
+                          "name: 'projects/appProfiles/instances/i/appProfiles/default'", &profile),
+            StatusCode::OK);
+
+  admin_wire::ListBackupsResponse backups;
+  EXPECT_TRUE(CallWith(&admin_wire::BigtableTableAdmin::Stub::ListBackups, &client().admin(),
+                       admin_wire::ListBackupsRequest(),
+                       "parent: 'projects/clusters/instances/clusters/clusters/-'", &backups)
+                  .ok());
+}
+
 TEST_F(InstanceTest, APolicyIsRememberedUntilItsResourceGoes) {
   const std::string table = NewTable();
   const std::string resource = "resource: '" + Client::TableName(table) + "' ";

@@ -169,6 +169,25 @@ TEST(StrictInstances, PoliciesOfAnUnknownInstanceAreNotFound) {
     EXPECT_EQ(OtherCodesOfPolicyCalls(&server, name + below, grpc::StatusCode::OK), "") << below;
 }
 
+// The ids look like the words between them.
+TEST(StrictInstances, PoliciesOfAProjectAndAnInstanceOfAnyName) {
+  ProfileServer strict({"--strict-instances"});
+  ProfileServer server;
+  for (const std::string name :
+       {"projects/instances/instances/i", "projects/instances/instances/instances"}) {
+    for (const char* const below : {"", "/tables/t", "/clusters/local/backups/b"}) {
+      EXPECT_EQ(OtherCodesOfPolicyCalls(&strict, name + below, grpc::StatusCode::NOT_FOUND), "")
+          << name << below;
+      EXPECT_EQ(OtherCodesOfPolicyCalls(&server, name + below, grpc::StatusCode::OK), "")
+          << name << below;
+    }
+  }
+  for (const char* const name : {"projects/instances/i", "projects/p/instances/-/tables/t"}) {
+    EXPECT_EQ(OtherCodesOfPolicyCalls(&server, name, grpc::StatusCode::INVALID_ARGUMENT), "")
+        << name;
+  }
+}
+
 TEST(StrictInstances, AnUnknownInstanceIsNotFound) {
   namespace admin = google::bigtable::admin::v2;
   using Instances = admin::BigtableInstanceAdmin::Stub;

@@ -10,6 +10,7 @@
 
 #include <barrier>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <thread>
@@ -100,22 +101,23 @@ TEST_F(UnixSocketTest, OneOfManyThatListenAtOnceGetsIt) {
   }
 }
 
-TEST_F(UnixSocketTest, TheSocketOfAKilledProcessIsReplaced) {
+TEST_F(UnixSocketTest, TheLockThatAKilledProcessLeftDoesNoHarm) {
+  std::ofstream(path_.string() + ".lock").flush();
   LeaveStaleSocket();
   const absl::StatusOr<ListeningSocket> listening = Listen();
   ASSERT_TRUE(listening.ok()) << listening.status();
   EXPECT_TRUE(CanConnect());
+  EXPECT_TRUE(std::filesystem::exists(path_.string() + ".lock")) << "it is the file of another";
 }
 
 // A server that hangs, for example. The start must not hang, too.
 TEST_F(UnixSocketTest, ALockThatIsHeldIsAnErrorInTheEnd) {
-  const int held = open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::string lock = path_.string() + ".lock";
+  const int held = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_EQ(flock(held, LOCK_EX), 0);
   const absl::Status status = Listen().status();
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
-  EXPECT_NE(
-      status.message().find("the lock of " + directory_.string() + "/: another process holds it"),
-      absl::string_view::npos)
+  EXPECT_NE(status.message().find(lock + ": another process holds it"), absl::string_view::npos)
       << status;
   close(held);
   EXPECT_TRUE(Listen().ok());

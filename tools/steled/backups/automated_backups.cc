@@ -106,7 +106,7 @@ absl::StatusOr<int64_t> AutomatedBackups::Make(const std::string& table_name,
   const int64_t now_micros = clock_->Now().micros();
   STELED_ASSIGN_OR_RETURN(
       const std::vector<admin_wire::Cluster> clusters,
-      instances_.ListClusters(table_name.substr(0, table_name.find("/tables/"))));
+      instances_.ListClusters(table_name.substr(0, table_name.rfind("/tables/"))));
   admin_wire::CreateBackupRequest request;
   request.set_parent(clusters.front().name());
   request.set_backup_id(fmt::format("auto-{}-{}", now_micros, ++made_count_));

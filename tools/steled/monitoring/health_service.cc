@@ -84,12 +84,11 @@ class HealthService::Watcher final : public PausedCall,
   std::optional<ServingStatus> told_;
 };
 
-void HealthService::Report(absl::Status write_refusal, std::string problem) {
+void HealthService::Report(absl::Status write_refusal) {
   const std::lock_guard lock(mutex_);
   // A Watch compares the status with what it told its client.
   const bool may_change = write_refusal.ok() != write_refusal_.ok() || ReportAge() > kReportAgeMax;
   write_refusal_ = std::move(write_refusal);
-  problem_ = std::move(problem);
   reported_at_ = now_();
   if (may_change) WakeAll();
 }
@@ -97,6 +96,11 @@ void HealthService::Report(absl::Status write_refusal, std::string problem) {
 absl::Status HealthService::WriteRefusal() {
   const std::lock_guard lock(mutex_);
   return CurrentWriteRefusal();
+}
+
+void HealthService::SetProblem(std::string problem) {
+  const std::lock_guard lock(mutex_);
+  problem_ = std::move(problem);
 }
 
 std::string HealthService::Problem() {
@@ -115,8 +119,10 @@ absl::Status HealthService::CurrentWriteRefusal() const {
   return MakeStatus(
       absl::StatusCode::kUnavailable,
       fmt::format(
-          "the disk does not answer: the last look at the database ended {} s ago{}", age.count(),
-          write_refusal_.ok() ? "" : fmt::format(" and found: {}", TextOf(write_refusal_))));
+          "the server has not looked at the database for {} s: a system call hangs, or the process "
+          "was stopped{}",
+          age.count(),
+          write_refusal_.ok() ? "" : fmt::format("; before that: {}", TextOf(write_refusal_))));
 }
 
 HealthService::ServingStatus HealthService::StatusOf(

@@ -6,7 +6,7 @@
 // space still work, and a restart would not help.
 //
 // The service never calls the database, since a system call on a disk that hangs would hold the
-// thread of a probe. Another thread looks at the database and reports what it found. A report that
+// thread of a probe. Other threads look at the database and report what they found. A report that
 // is too old counts as refused writes.
 //
 // A Watch holds no thread while nothing changes: it pauses until SetServing, Stop, or a report that
@@ -50,13 +50,14 @@ class HealthService {
                          std::function<TimePoint()> now = &std::chrono::steady_clock::now)
       : watches_max_(watches_max), now_(std::move(now)) {}
 
-  // Sets what the database said: the reason why it refuses writes, OK if it accepts them; and a
-  // problem that does not keep the server from serving, "" if there is none. Before the first
-  // report writes count as accepted.
-  void Report(absl::Status write_refusal, std::string problem);
+  // Sets the reason why the database refuses writes, OK if it accepts them. Before the first report
+  // writes count as accepted.
+  void Report(absl::Status write_refusal);
   // Returns the reason of the last report. UNAVAILABLE if that is too old.
   absl::Status WriteRefusal();
-  // Returns the problem of the last report.
+  // Sets a problem that does not keep the server from serving; "" if there is none. It stays until
+  // the next call.
+  void SetProblem(std::string problem);
   std::string Problem();
 
   // Sets the state, which is initially serving.
@@ -87,8 +88,8 @@ class HealthService {
   const std::function<TimePoint()> now_;
   std::mutex mutex_;
   absl::Status write_refusal_;  // of the last report; guarded by mutex_, like all below
-  std::string problem_;         // likewise
-  std::optional<TimePoint> reported_at_;
+  std::string problem_;
+  std::optional<TimePoint> reported_at_;  // nullopt before the first report
   bool serving_ = true;
   bool stopped_ = false;
   std::set<const Watcher*> watchers_;

@@ -374,7 +374,7 @@ absl::Status AdminService::DeleteBackup(const admin_wire::DeleteBackupRequest& r
 
 absl::Status AdminService::ListBackups(const admin_wire::ListBackupsRequest& request,
                                        admin_wire::ListBackupsResponse* response) {
-  if (const size_t level = request.parent().find("/clusters/"); level != std::string::npos) {
+  if (const size_t level = request.parent().rfind("/clusters/"); level != std::string::npos) {
     STELED_RETURN_IF_ERROR(instances_.CheckExists(request.parent().substr(0, level)));
   }
   return backups_.List(request, response);
@@ -383,7 +383,7 @@ absl::Status AdminService::ListBackups(const admin_wire::ListBackupsRequest& req
 absl::Status AdminService::CopyBackup(const admin_wire::CopyBackupRequest& request,
                                       google::longrunning::Operation* response) {
   const std::string& parent = request.parent();
-  STELED_RETURN_IF_ERROR(instances_.CheckExists(parent.substr(0, parent.find("/clusters/"))));
+  STELED_RETURN_IF_ERROR(instances_.CheckExists(parent.substr(0, parent.rfind("/clusters/"))));
   return Answer(backups_.Copy(request), response);
 }
 

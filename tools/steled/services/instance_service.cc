@@ -131,7 +131,7 @@ absl::Status InstanceService::CreateAppProfile(const admin_wire::CreateAppProfil
 
 absl::Status InstanceService::GetAppProfile(const admin_wire::GetAppProfileRequest& request,
                                             admin_wire::AppProfile* response) {
-  const size_t level = request.name().find("/appProfiles/");
+  const size_t level = request.name().rfind("/appProfiles/");
   if (level != std::string::npos)
     STELED_RETURN_IF_ERROR(instances_.CheckExists(request.name().substr(0, level)));
   return Answer(profiles_.Get(request.name()), response);

@@ -27,7 +27,7 @@ struct ProfileName {
 };
 
 absl::StatusOr<ProfileName> ParseName(const std::string& name) {
-  const size_t level = name.find(kLevel);
+  const size_t level = name.rfind(kLevel);
   if (level == std::string::npos) {
     return InvalidArgument(
         "Invalid app profile name \"{}\": expected "

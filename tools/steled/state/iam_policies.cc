@@ -1,5 +1,7 @@
 #include "steled/state/iam_policies.h"
 
+#include <string_view>
+
 #include "steled/base/errors.h"
 #include "steled/state/update_mask.h"
 
@@ -10,8 +12,11 @@ namespace {
 constexpr char kFirstEtag[] = "0";
 
 absl::Status CheckResource(const std::string& resource) {
-  if (resource.starts_with("projects/") && resource.find("/instances/") != std::string::npos)
+  constexpr std::string_view kProjects = "projects/";
+  if (resource.starts_with(kProjects) &&
+      resource.find("/instances/", kProjects.size()) != std::string::npos) {
     return absl::OkStatus();
+  }
   return InvalidArgument(
       "Invalid resource name \"{}\": expected projects/PROJECT/instances/INSTANCE, or what is "
       "below one",

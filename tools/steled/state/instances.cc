@@ -52,7 +52,7 @@ admin_wire::Instance NamedInstance(const std::string& name) {
 admin_wire::Cluster OnlyCluster(const std::string& instance_name) {
   admin_wire::Cluster cluster;
   cluster.set_name(instance_name + std::string(kClusterLevel) + std::string(kOnlyClusterId));
-  cluster.set_location(instance_name.substr(0, instance_name.find("/instances/")) +
+  cluster.set_location(instance_name.substr(0, instance_name.rfind("/instances/")) +
                        "/locations/local");
   cluster.set_state(admin_wire::Cluster::READY);
   cluster.set_serve_nodes(1);
@@ -164,8 +164,9 @@ absl::Status Instances::CheckExists(const std::string& name) const {
 }
 
 absl::Status Instances::CheckExistsFor(const std::string& resource) const {
+  constexpr std::string_view kProjects = "projects/";
   constexpr std::string_view kInstances = "/instances/";
-  const size_t at = resource.find(kInstances);
+  const size_t at = resource.find(kInstances, kProjects.size());  // behind the project's id
   if (at == std::string::npos) return absl::OkStatus();
   return CheckExists(resource.substr(0, resource.find('/', at + kInstances.size())));
 }
@@ -185,7 +186,7 @@ absl::StatusOr<std::vector<admin_wire::Instance>> Instances::List(
   for (const std::string& table : tables) {
     const std::string wire_name = WireTableName(table);
     if (wire_name.empty()) continue;
-    const std::string name = wire_name.substr(0, wire_name.find("/tables/"));
+    const std::string name = wire_name.substr(0, wire_name.rfind("/tables/"));
     by_name.emplace(name, NamedInstance(name));
   }
   STELED_ASSIGN_OR_RETURN(

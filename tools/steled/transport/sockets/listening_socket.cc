@@ -99,41 +99,69 @@ void RemoveStaleSocket(const sockaddr_un& address) {
   if (ConnectTo(address) != 0 && errno == ECONNREFUSED) unlink(address.sun_path);
 }
 
-// A lock on the directory of a socket. Without it, a process could take the socket of another for
-// stale between the other's bind and listen.
-class DirectoryLock {
+// The file PATH.lock, locked. Without it, a process could take the socket of another for stale
+// between the other's bind and listen. The file is removed at the end if it was created here.
+class PathLock {
  public:
   // Waits for another holder, but not forever: it may hang, and signals are not handled yet.
-  explicit DirectoryLock(const std::string& directory)
-      : descriptor_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (descriptor_ < 0) error_ = errno;
+  explicit PathLock(const std::string& path) : path_(path + ".lock") {
     const auto end = std::chrono::steady_clock::now() + kLockTime;
-    while (descriptor_ >= 0 && !TryLock() && std::chrono::steady_clock::now() < end)
+    while (!TryLock() && error_ == EWOULDBLOCK && std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(kLockPause);
   }
-  ~DirectoryLock() {
-    if (descriptor_ >= 0) close(descriptor_);
+  ~PathLock() {
+    if (descriptor_ >= 0 && is_created_) unlink(path_.c_str());
+    Unlock();
   }
-  DirectoryLock(const DirectoryLock&) = delete;
-  DirectoryLock& operator=(const DirectoryLock&) = delete;
+  PathLock(const PathLock&) = delete;
+  PathLock& operator=(const PathLock&) = delete;
 
-  bool is_held() const { return error_ == 0; }
+  bool is_held() const { return descriptor_ >= 0; }
   // Why it is not held.
   std::string reason() const {
     return error_ == EWOULDBLOCK ? "another process holds it" : std::strerror(error_);
   }
+  const std::string& path() const { return path_; }
 
  private:
-  // Returns false if another try may succeed.
+  // On failure, error_ has the reason: EWOULDBLOCK if another process holds the lock.
   bool TryLock() {
-    error_ = flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
-    return error_ != EWOULDBLOCK && error_ != EINTR;
+    constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+    descriptor_ = open(path_.c_str(), kFlags | O_CREAT | O_EXCL, 0600);
+    error_ = errno;
+    // Stays true if another process locks it first.
+    is_created_ = is_created_ || descriptor_ >= 0;
+    if (descriptor_ < 0 && error_ == EEXIST) {
+      descriptor_ = open(path_.c_str(), kFlags);
+      // After ENOENT, the last owner removed the file meanwhile.
+      error_ = descriptor_ < 0 && errno == ENOENT ? EWOULDBLOCK : errno;
+    }
+    if (descriptor_ < 0) return Fail();
+    const bool is_locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+    error_ = is_locked ? EWOULDBLOCK : errno;
+    return (is_locked && IsCurrent()) || Fail();
+  }
+  bool Fail() {
+    if (error_ == EINTR) error_ = EWOULDBLOCK;
+    Unlock();
+    return false;
+  }
+  bool IsCurrent() const {
+    struct stat opened {};
+    struct stat named {};
+    return fstat(descriptor_, &opened) == 0 && lstat(path_.c_str(), &named) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+  }
+  void Unlock() {
+    if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
   }
 
   static constexpr std::chrono::seconds kLockTime{5};
   static constexpr std::chrono::milliseconds kLockPause{10};
 
-  const int descriptor_;
+  const std::string path_;
+  int descriptor_ = -1;
+  bool is_created_ = false;
   int error_ = 0;
 };
 
@@ -151,11 +179,9 @@ absl::StatusOr<int> ListenOnUnixSocket(const std::string& path) {
                            sizeof(address.sun_path) - 1);
   }
   path.copy(address.sun_path, path.size());
-  const size_t slash = path.rfind('/');
-  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const DirectoryLock lock(directory);
+  const PathLock lock(path);
   if (!lock.is_held())
-    return CannotListen(path, fmt::format("the lock of {}: {}", directory, lock.reason()));
+    return CannotListen(path, fmt::format("the lock {}: {}", lock.path(), lock.reason()));
   RemoveStaleSocket(address);
   const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const bool is_bound =

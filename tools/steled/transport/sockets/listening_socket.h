@@ -2,8 +2,8 @@
 //
 // A Unix socket is a file that this process creates, and removes unless another file has taken its
 // place. It replaces the file of a killed process. Of two processes that listen on one path at the
-// same time, one gets an error: a lock on the directory keeps one from taking the other's socket
-// for that of a killed process.
+// same time, one gets an error: a lock on the file PATH.lock, which exists only meanwhile, keeps
+// one from taking the other's socket for that of a killed process.
 //
 // Errors:    InvalidArgument for an invalid address; Unavailable if the address cannot be used.
 // Threads:   confined, except Accept, which is thread-safe.
