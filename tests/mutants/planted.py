@@ -755,7 +755,17 @@ plant(
 )
 plant(
     "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/source_chain.cc",
-    ("a row that is also in a memtable is read only from its file", "files_.size() != 1 || !memtable_rows_.empty()", "files_.size() != 1"),
+    ("a plain row is read without its memtables", "row->AddMemtable(std::move(cells));", ""),
+)
+plant(
+    "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/row_cursors.cc",
+    ("of equal cells of a plain row the older one is read", "AppendUnion(newer, older, cells);", "AppendUnion(older, newer, cells);"),
+)
+plant(
+    "memtable", ["unit_memtable --gtest_filter=PlainCells.*:MemtableRandom.*"], "src/memtable/plain_cells.cc",
+    ("a plain row has cells of later commits", "node->sequence() > sequence_ || ", ""),
+    ("the latest version is read past range tombstones", "if (options_.latest_only && column.HasRangesAt(sequence_)) return false;", ""),
+    ("a family's tombstones are not seen", " || column->is_family_tombstones()) return false;", ") return false;"),
 )
 plant(
     "sstable", ["unit_read --gtest_filter=PlainRowTest.*"], "src/sstable/read/plain_row.cc",
