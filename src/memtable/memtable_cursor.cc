@@ -43,7 +43,7 @@ class MemtableCursor final : public CellCursor {
   bool ReadCells(std::vector<Cell>* cells) override;
   bool IsRowDone() const override {
     if (row_ == nullptr || column_ == nullptr) return row_ != nullptr;
-    return node_ == nullptr && deleted_ == CommitPoint{} && column_->next() == nullptr;
+    return node_ == nullptr && column_->next() == nullptr;
   }
   void SkipTo(uint32_t family, std::string_view qualifier) override;
   bool ReadHistory(uint32_t family, std::string_view qualifier, std::vector<Cell>* cells) override;

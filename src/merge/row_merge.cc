@@ -13,6 +13,11 @@ namespace {
 // many hidden versions, the source skips the rest.
 constexpr uint32_t kHiddenBeforeSkip = 8;
 
+// Merging a whole row compares each cell with one of every source. For rows of more sources or
+// cells the order of the sources is worth its cost; guesses.
+constexpr size_t kWholeRowSourcesMax = 4;
+constexpr size_t kWholeRowCellsMax = 64;
+
 bool EndsBatch(const std::vector<Cell>& cells, size_t begin) {
   return cells.size() > begin && cells.back().value.size() >= kBatchEndingBytes;
 }
@@ -104,18 +109,20 @@ void RowMerge::ReadFirstBatches(std::vector<Cell>* cells) {
   }
 }
 
-// True if the buffered cells are all of the row, fit in a batch, and are versions with small
-// values. Call after ReadFirstBatches.
+// True if the buffered cells are all of the row, are few, and are versions with small values. Call
+// after ReadFirstBatches.
 bool RowMerge::HasWholePlainRow() const {
+  if (row_is_deleted_ || group_.size() > kWholeRowSourcesMax) return false;
   size_t cell_count = 0;
   for (const uint32_t index : group_) {
     const Source& source = sources_[index];
     if (!source.cursor->IsRowDone()) return false;
     const std::span<const Cell> cells = source.cells_left();
     cell_count += cells.size();
+    if (cell_count > kWholeRowCellsMax) return false;
     if (!std::all_of(cells.begin(), cells.end(), IsPlain)) return false;
   }
-  return cell_count <= kCellBatch && !row_is_deleted_;
+  return true;
 }
 
 // Appends the buffered cells in order, and of each cell key the newest source's.

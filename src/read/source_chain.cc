@@ -161,9 +161,8 @@ absl::Status AddStack(const TableView& table, const ViewTablet& tablet,
   for (std::vector<uint32_t>& run : runs) {
     const bool is_kept =
         options.retention && std::all_of(run.begin(), run.end(), [&](uint32_t position) {
-          const SstableReader* const reader = tablet.stack[position].file->reader().get();
-          return reader != nullptr &&
-                 KeepsAll(*options.retention, table.definition(), reader->summary());
+          return KeepsAll(*options.retention, table.definition(),
+                          tablet.stack[position].reference.file->summary);
         });
     if (run.size() > 1) {
       sources->Add(NewStackRun(table, tablet, std::move(run), options), is_kept);
