@@ -13,10 +13,14 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "cell/cell.h"
 #include "gc/retention.h"
 
 namespace stele::internal {
+
+// By position in a merge: true if nothing would be removed of a row that only this source has.
+using KeptSources = absl::InlinedVector<bool, 8>;
 
 struct RetentionPolicy {
   // By family index - 1. Families beyond the end keep everything. The rules must outlive the
@@ -32,7 +36,7 @@ struct RetentionPolicy {
   bool reads_lazy_values = false;
   // Reads only: by source (CellCursor::OnlySource). Nothing is removed of a row that only this
   // source has. Empty: not known of any source.
-  std::vector<bool> kept_sources;
+  KeptSources kept_sources;
   // Partial only: by family index - 1; ordinals of families beyond the end are known. If true, only
   // the age of versions counts, since a newer range delete without a GC fence may have lowered
   // ordinals (engine rule 8).

@@ -120,7 +120,7 @@ absl::StatusOr<OpenedFile> OpenFile(const TableView& table, const ViewReference&
 
 std::unique_ptr<CellCursor> MergeSources(std::vector<std::unique_ptr<CellCursor>> sources,
                                          const ChainOptions& options, SoleColumn sole_column,
-                                         std::vector<bool> kept_sources) {
+                                         KeptSources kept_sources) {
   if (sources.empty()) return nullptr;
   std::unique_ptr<CellCursor> chain =
       NewMergeCursor(std::move(sources), options.direction, std::move(sole_column));

@@ -77,6 +77,6 @@ absl::StatusOr<OpenedFile> OpenFile(const TableView& table, const ViewReference&
 // Sources newest first. Returns null if there is none. `kept_sources` are as in RetentionPolicy.
 std::unique_ptr<CellCursor> MergeSources(std::vector<std::unique_ptr<CellCursor>> sources,
                                          const ChainOptions& options, SoleColumn sole_column = {},
-                                         std::vector<bool> kept_sources = {});
+                                         KeptSources kept_sources = {});
 
 }  // namespace stele::internal

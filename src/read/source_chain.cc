@@ -147,7 +147,7 @@ bool KeepsAll(const ChainOptions& options, const TableDefinition& definition,
 // The sources of a scan, newest first.
 struct ScanSources {
   std::vector<std::unique_ptr<CellCursor>> cursors;
-  std::vector<bool> kept;  // RetentionPolicy::kept_sources
+  KeptSources kept;
 
   void Add(std::unique_ptr<CellCursor> cursor, bool is_kept) {
     cursors.push_back(std::move(cursor));

@@ -109,7 +109,7 @@ TEST(ReadCostTest, ARowAllocatesLittleBesidesTheAnswer) {
   };
   EXPECT_LE(row_of(settled), 2);
   EXPECT_LE(cell_of(settled), 3);
-  EXPECT_LE(row_of(live), 14);
+  EXPECT_LE(row_of(live), 15);
   EXPECT_LE(cell_of(live), 22);
 }
 
