@@ -65,7 +65,7 @@ TEST_F(DesignCommandTest, TooManyTablesHaveAPosition) {
                 std::string(kDesign) +
                     "  u: {families: {f: {}}, key: a}\nlint: {set: {SIZE-TABLES-MAX.count: 1}}\n");
   const std::string out = Run({"design", "check", two}).out;
-  EXPECT_TRUE(out.starts_with(two + ":2:1: there are 2 tables")) << out;
+  EXPECT_TRUE(out.starts_with(two + ":2:1: 2 tables in one database")) << out;
 }
 
 TEST_F(DesignCommandTest, ShowsTheNormalForm) {

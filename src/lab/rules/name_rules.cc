@@ -33,7 +33,7 @@ void CheckTableCount(const RuleCall& call, std::span<const CheckedTable> tables)
   if (static_cast<double>(tables.size()) <= call.Parameter("count")) return;
   LintFinding& finding =
       call.Report(static_cast<double>(tables.size()), call.Parameter("count"),
-                  fmt::format("the database has {}", Counted(tables.size(), "table")),
+                  fmt::format("{} in one database", Counted(tables.size(), "table")),
                   "Store data of the same kind in one table, with a prefix in the key");
   finding.count = tables.size();
 }
