@@ -220,12 +220,19 @@ absl::Status ForEachKey(const KeyRun& run, size_t first,
       STELE_RETURN_IF_ERROR(convert_one(run.words[i]));
     return absl::OkStatus();
   }
+  return ForEachLine(convert_one);
+}
+
+absl::Status ForEachLine(const std::function<absl::Status(const std::string& line)>& convert) {
   std::string line;
   for (uint64_t number = 1;; ++number) {
     STELE_ASSIGN_OR_RETURN(const bool any, ReadLine(line));
     if (!any) return absl::OkStatus();
-    const absl::Status status = convert_one(line);
-    if (!status.ok()) return Within(fmt::format("standard input:{}", number), status);
+    const absl::Status status = convert(line);
+    if (!status.ok()) {
+      return absl::Status(status.code(), fmt::format("standard input:{}: {}", number,
+                                                     internal::ToStd(status.message())));
+    }
   }
 }
 

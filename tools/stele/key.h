@@ -32,6 +32,9 @@ absl::Status ForEachKey(
     const KeyRun& run, size_t first,
     const std::function<absl::StatusOr<std::vector<std::string>>(const std::string& bytes)>&
         convert);
+// Calls `convert` with each line of standard input. Its errors name the line, and are no errors of
+// the command line.
+absl::Status ForEachLine(const std::function<absl::Status(const std::string& line)>& convert);
 // Prints a result as a line: escaped, hex with --hex, or JSON with --format json.
 void PrintKey(const KeyRun& run, std::string_view bytes);
 

@@ -192,10 +192,17 @@ Json DecodedJson(const RowKeySchema& schema, const std::vector<Value>& values) {
 
 absl::Status RunKeyEncode(const KeyRun& run) {
   STELE_ASSIGN_OR_RETURN(const RowKeySchema schema, SchemaOf(run.flags));
-  STELE_ASSIGN_OR_RETURN(const std::vector<Value> values, ValuesOf(schema, run.words));
-  STELE_ASSIGN_OR_RETURN(const std::string row_key, schema.Encode(values));
-  PrintKey(run, row_key);
-  return absl::OkStatus();
+  const auto encode = [&](const std::vector<std::string>& words) -> absl::Status {
+    STELE_ASSIGN_OR_RETURN(const std::vector<Value> values, ValuesOf(schema, words));
+    STELE_ASSIGN_OR_RETURN(const std::string row_key, schema.Encode(values));
+    PrintKey(run, row_key);
+    return absl::OkStatus();
+  };
+  if (run.words.size() != 1 || run.words[0] != "-") return encode(run.words);
+  return ForEachLine([&](const std::string& line) {
+    const std::vector<std::string_view> words = keys::Split(line, "\t");
+    return encode({words.begin(), words.end()});
+  });
 }
 
 absl::Status RunKeyDecode(const KeyRun& run) {
