@@ -105,6 +105,7 @@ class RecordedPointRead {
   void StartCounting() { record_.returned.emplace(); }
   void CountRow(const RowView& row);
   // Adds the record, with the duration.
+  void Finish(const absl::Status& status);
   template <typename T>
   absl::StatusOr<T> Finished(absl::StatusOr<T> result) {
     Finish(result.status());
@@ -112,8 +113,6 @@ class RecordedPointRead {
   }
 
  private:
-  void Finish(const absl::Status& status);
-
   Recorder* const recorder_;
   const uint64_t recording_;
   const std::chrono::steady_clock::time_point begin_;

@@ -66,6 +66,27 @@ absl::StatusOr<std::optional<Row>> RecordReadRow(internal::TableBackend& backend
   return call.Finished(std::move(row));
 }
 
+// The record has the time of the read without that of `visit`, and comes before those of its calls.
+absl::StatusOr<bool> RecordVisitRow(internal::TableBackend& backend, uint64_t recording,
+                                    std::string_view row_key, const RowVisitor& visit,
+                                    const Filter& filter, const ReadOptions& options) {
+  internal::RecordedPointRead call(backend, recording, row_key, options.tag);
+  call.SetFilter(filter);
+  call.StartCounting();
+  bool is_visited = false;
+  auto found = backend.VisitRow(
+      row_key,
+      [&](const RowView& row) {
+        is_visited = true;
+        call.CountRow(row);
+        call.Finish(absl::OkStatus());
+        visit(row);
+      },
+      filter, options);
+  if (!is_visited) call.Finish(found.status());
+  return found;
+}
+
 absl::Status CheckRange(const std::shared_ptr<internal::TableBackend>& backend,
                         const RowRange& range) {
   STELE_RETURN_IF_ERROR(CheckHandle(backend));
@@ -183,12 +204,8 @@ absl::StatusOr<bool> Table::VisitRow(std::string_view row_key, const RowVisitor&
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
   if (!visit) return internal::InvalidArgument("VisitRow: the function is empty");
   const uint64_t recording = internal::ChooseCall(*backend_);
-  if (recording == 0) return backend_->VisitRow(row_key, visit, filter, options);
-  // The record has the time of the read without that of `visit`.
-  STELE_ASSIGN_OR_RETURN(const std::optional<Row> row,
-                         RecordReadRow(*backend_, recording, row_key, filter, options));
-  if (row.has_value()) visit(row->view());
-  return row.has_value();
+  return recording == 0 ? backend_->VisitRow(row_key, visit, filter, options)
+                        : RecordVisitRow(*backend_, recording, row_key, visit, filter, options);
 }
 
 absl::StatusOr<std::optional<Cell>> Table::ReadCell(std::string_view row_key,

@@ -197,6 +197,19 @@ TEST_F(TraceTest, ReadsAreRecordedOnce) {
   EXPECT_EQ(records[2].families, std::vector<std::string>{"f"});
 }
 
+TEST_F(TraceTest, AVisitIsRecordedBeforeTheCallsOfItsFunction) {
+  ASSERT_TRUE(table_.Apply(Set("a")).ok());
+  Start();
+  ASSERT_TRUE(*table_.VisitRow("a", [&](const RowView&) { ASSERT_FALSE(*table_.Exists("b")); }));
+  ASSERT_FALSE(*table_.VisitRow("c", [](const RowView&) {}));
+  const std::vector<TraceRecord> records = Stop();
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[0].row + records[1].row + records[2].row, "abc");
+  EXPECT_EQ(records[0].rows_returned, 1u);
+  EXPECT_FALSE(records[1].rows_returned.has_value());
+  EXPECT_EQ(records[2].rows_returned, 0u);
+}
+
 TEST_F(TraceTest, ScansAreRecordedAtTheirEnd) {
   for (const std::string row : {"a", "b", "c"}) ASSERT_TRUE(table_.Apply(Set(row)).ok());
   Start();
