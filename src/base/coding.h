@@ -63,6 +63,23 @@ inline void AppendBytes(std::string& out, std::string_view bytes) {
   out.append(bytes);
 }
 
+inline constexpr size_t kVarintBytesMax = 10;
+// These two write to memory that has room for the bytes, and for kVarintBytesMax bytes of a varint.
+// They return the end of what they wrote.
+inline char* StoreVarint(char* p, uint64_t v) {
+  while (v >= 0x80) {
+    *p++ = static_cast<char>(v | 0x80);
+    v >>= 7;
+  }
+  *p++ = static_cast<char>(v);
+  return p;
+}
+inline char* StoreBytes(char* p, std::string_view bytes) {
+  p = StoreVarint(p, bytes.size());
+  if (!bytes.empty()) std::memcpy(p, bytes.data(), bytes.size());
+  return p + bytes.size();
+}
+
 // Reads what the functions above wrote, from untrusted bytes. The views that it returns point into
 // the bytes passed to the constructor.
 class ByteReader {

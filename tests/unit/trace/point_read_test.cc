@@ -1,6 +1,7 @@
 // Tests the encoding of point reads: the same bytes as those of a TraceRecord with these members.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 
 #include "trace/trace_encoding.h"
@@ -50,6 +51,21 @@ TEST(PointRead, HasTheBytesOfARecord) {
     if ((members & 32) != 0) point.tag = "tag";
     ExpectSameBytes(point);
   }
+}
+
+TEST(PointRead, HasRoomForTheLargestNumbers) {
+  PointReadRecord point{.micros = INT64_MAX, .latency_micros = UINT64_MAX};
+  point.family = "f";
+  point.returned = ReturnedCounts{.rows = UINT64_MAX, .cells = UINT64_MAX, .bytes = UINT64_MAX};
+  ExpectSameBytes(point);
+  const std::string text(300, 't');
+  point.table = text;
+  point.row = text;
+  point.filter = text;
+  point.family = text;
+  point.status = text;
+  point.tag = text;
+  ExpectSameBytes(point);
 }
 
 }  // namespace
