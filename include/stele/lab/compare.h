@@ -29,9 +29,7 @@
 #include "stele/stats.h"
 #include "stele/timestamp.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 // The distribution of the rows, or records, that the operations of a workload use. Shares are above
 // 0 and at most 1.
@@ -277,6 +275,4 @@ struct CompareReport {
 //   file system and of the database
 [[nodiscard]] absl::StatusOr<CompareReport> CompareDesigns(const CompareOptions& options);
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

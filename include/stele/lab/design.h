@@ -20,12 +20,11 @@
 #include "stele/table.h"
 #include "stele/timestamp.h"
 
-namespace stele {
-namespace internal::lab {
+namespace stele::internal::lab {
 struct DesignModel;
-}  // namespace internal::lab
-inline namespace v0 {
-namespace lab {
+}  // namespace stele::internal::lab
+
+namespace stele::inline v0::lab {
 
 // One read of a query of a design. A query with fan_out makes one for each bucket.
 struct ReadRequest {
@@ -120,6 +119,4 @@ struct ApplyDesignOptions {
 [[nodiscard]] absl::StatusOr<std::vector<AppliedTable>> ApplyDesign(
     Database database, const Design& design, const ApplyDesignOptions& options = {});
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

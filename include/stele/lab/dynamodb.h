@@ -20,9 +20,7 @@
 #include "stele/row_set.h"
 #include "stele/timestamp.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 // A secondary index of the source table. It becomes the table TABLE.NAME, whose row keys have the
 // key attributes of the index before those of the table.
@@ -218,6 +216,4 @@ struct DynamoDbExportReport {
 [[nodiscard]] absl::StatusOr<DynamoDbExportReport> ExportDynamoDb(
     const Database& database, const DynamoDbExportOptions& options);
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

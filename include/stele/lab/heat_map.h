@@ -22,9 +22,7 @@
 #include "stele/database.h"
 #include "stele/timestamp.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 // The figure that a cell of a heat map shows. kLatency is the largest latency. kSeenRatio is the
 // rows seen divided by the rows returned. The others are numbers of operations, reads, writes,
@@ -141,6 +139,4 @@ struct HeatMaps {
   uint64_t skipped_lines = 0;
 };
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

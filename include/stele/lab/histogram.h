@@ -12,9 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 // At least `percentile` percent of the values are at most `nanos`.
 struct PercentilePoint {
@@ -58,6 +56,4 @@ class LatencyHistogram {
   uint64_t overflow_count_ = 0;
 };
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

@@ -18,9 +18,7 @@
 #include "absl/status/statusor.h"
 #include "stele/database.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 enum class LintSeverity : uint8_t { kError, kWarning, kInfo };
 
@@ -152,6 +150,4 @@ struct LintReport {
 [[nodiscard]] absl::StatusOr<LintReport> Lint(const LintInput& input,
                                               const LintOptions& options = {});
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

@@ -20,9 +20,7 @@
 #include "stele/lab/design.h"
 #include "stele/timestamp.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 struct LoadReport;
 
@@ -127,6 +125,4 @@ struct QueryRecords {
     const Design& design, std::string_view table, std::string_view query,
     const QueryRecordsOptions& options = {});
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

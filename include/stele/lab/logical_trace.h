@@ -26,9 +26,7 @@
 #include "stele/lab/compare.h"
 #include "stele/lab/design.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 struct SynthesizeOptions {
   // At least one. The weights of the first design set the share of each query. A record must be
@@ -151,6 +149,4 @@ struct TraceToLogicalReport {
     const std::string& trace_path, const Design& design, const TraceToLogicalOptions& options,
     const std::function<absl::Status(std::string_view)>& write);
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

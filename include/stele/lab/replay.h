@@ -25,9 +25,7 @@
 #include "stele/lab/design.h"
 #include "stele/lab/histogram.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 // When the operations of a replay are due.
 class ReplayRate {
@@ -167,6 +165,4 @@ struct ReplayReport {
                                                   const std::string& trace_path,
                                                   const ReplayOptions& options = {});
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

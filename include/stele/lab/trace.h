@@ -22,9 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 struct TraceInfo {
   // Reads the whole trace.
@@ -173,6 +171,4 @@ class TraceWriter {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab
