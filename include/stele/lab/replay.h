@@ -27,31 +27,16 @@
 
 namespace stele::inline v0::lab {
 
-// When the operations of a replay are due.
-class ReplayRate {
- public:
+// When the operations of a replay are due. At most one member is set, to a finite number above 0.
+struct ReplayRate {
+  std::optional<double> speed = {};  // an open loop: the recorded times, so many times as fast
+  std::optional<double> operations_per_second = {};  // an open loop with this rate
+
   // A closed loop: the operations of a thread run one after the other.
   static ReplayRate Max() { return {}; }
-  // An open loop at the recorded times, `speed` times as fast. `speed` is above 0.
-  static ReplayRate Recorded(double speed = 1);
-  // An open loop with this rate. `operations` is above 0.
-  static ReplayRate PerSecond(double operations);
-
-  bool is_open_loop() const { return speed_.has_value() || rate_.has_value(); }
-  // True if the trace must have times.
-  bool needs_times() const { return speed_.has_value(); }
-  // False for a rate that is not a finite number above 0.
-  bool is_valid() const;
-  // Returns how long after the start an operation of an open loop is due: at most 100 years. In a
-  // closed loop 0. `number` operations come before it. It was recorded `micros` microseconds after
-  // the first one.
-  std::chrono::nanoseconds DueAfter(uint64_t number, int64_t micros) const;
-  // "open loop at the recorded times", "open loop, 500 operations/s", "closed loop".
-  std::string ToText() const;
-
- private:
-  std::optional<double> speed_;  // the recorded times, so many times as fast
-  std::optional<double> rate_;   // operations per second
+  static ReplayRate Recorded(double speed = 1) { return {.speed = speed}; }
+  static ReplayRate PerSecond(double number) { return {.operations_per_second = number}; }
+  bool is_open_loop() const { return speed.has_value() || operations_per_second.has_value(); }
 };
 
 enum class ReplayWrites : uint8_t {

@@ -11,6 +11,7 @@
 #include "keys/printable.h"
 #include "lab/figures/figures.h"
 #include "lab/values/number_text.h"
+#include "lab/workload/replay_rate.h"
 #include "lab/workload/row_chooser.h"
 #include "stele/lab/heat_map.h"
 #include "stele/lab/lint.h"
@@ -63,7 +64,7 @@ std::string ReplayedText(const CompareReport& report) {
                                  : "trace " + EscapedBytes(report.trace);
   constexpr std::string_view kCaches[] = {"", ", cold cache", ", warm and cold cache"};
   return fmt::format("{}, {}, {}, rounds {}{}, {}", Counted(report.operations, "operation"),
-                     report.rate.ToText(), Counted(report.threads, "thread"),
+                     ReplayRateText(report.rate), Counted(report.threads, "thread"),
                      WithCommas(report.rounds), kCaches[static_cast<size_t>(report.caches)],
                      source);
 }

@@ -6,6 +6,7 @@
 #include "lab/compare/workload.h"
 #include "lab/workload/logical_trace.h"
 #include "lab/workload/logical_workload.h"
+#include "lab/workload/replay_rate.h"
 #include "stele/lab/logical_trace.h"
 
 namespace stele {
@@ -19,7 +20,7 @@ absl::Status SynthesizeLogicalTrace(const SynthesizeOptions& options,
   STELE_RETURN_IF_ERROR(
       internal::lab::CheckDrawing("SynthesizeOptions", options.operations, options.distribution));
   const ReplayRate rate = ReplayRate::PerSecond(options.operations_per_second);
-  if (!rate.is_valid())
+  if (!internal::lab::IsValid(rate))
     return internal::InvalidArgument(
         "SynthesizeOptions::operations_per_second is {:g}, and must be a finite number above 0",
         options.operations_per_second);
@@ -39,7 +40,8 @@ absl::Status SynthesizeLogicalTrace(const SynthesizeOptions& options,
   for (size_t i = 0; i < workload.operations.size(); ++i) {
     if (options.stop.stop_requested()) return internal::Cancelled("the trace was stopped");
     const int64_t micros =
-        std::chrono::duration_cast<std::chrono::microseconds>(rate.DueAfter(i, 0)).count();
+        std::chrono::duration_cast<std::chrono::microseconds>(internal::lab::DueAfter(rate, i, 0))
+            .count();
     const internal::lab::LogicalOperation& operation = workload.operations[i];
     const internal::lab::LogicalQuery& query = workload.queries[operation.query];
     STELE_RETURN_IF_ERROR(write(internal::lab::LogicalLine(
