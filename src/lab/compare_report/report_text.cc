@@ -331,7 +331,7 @@ void AddEstimateGroup(const stele::lab::EstimateSettings& settings, const Compar
   figure(
       "nodes", "estimated nodes", lower,
       [](const Estimate& estimate) { return static_cast<double>(estimate.nodes); }, WholeText);
-  if (!settings.has_prices()) return;
+  if (!settings.node_hour.has_value()) return;
   figure(
       "price of a month", "estimated price", lower,
       [](const Estimate& estimate) { return *estimate.month_price; },
