@@ -31,28 +31,16 @@
 
 namespace stele::inline v0::lab {
 
-struct SynthesizeOptions {
-  // A record must be usable in all designs: docs/lab/compare.md. An operation has the fields that
-  // its query uses in any of them.
-  std::vector<Design> designs = {};
-  std::string table = {};
-  std::map<std::string, std::string> inputs = {};
-  // As in CompareOptions. The same options and files give the same trace.
-  uint64_t operations = 10'000;
-  RecordDistribution distribution = {};
-  uint64_t seed = 1;
-  double operations_per_second = 1000;  // finite and above 0. Times begin with 0
-  uint64_t records_max = 0;             // reads at most this many records per input. 0: all
-  std::vector<std::string> output_paths = {};
-  std::stop_token stop = {};
-  std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
-};
-
-// Draws operations for the queries of the designs, with fields from the records of their inputs.
+// Draws the operations that CompareDesigns() draws with these options. Of the options, it uses
+// `designs`, `table`, `inputs`, `operations`, `distribution`, `seed`, `records_max`,
+// `output_paths`, `stop` and `progress`. Times begin with 0. An operation has the fields that its
+// query uses in any of the designs. `operations_per_second` is finite and above 0. The same options
+// and files give the same trace.
 // Memory: for each query at most 100,000 records or 64 MiB; 16 bytes per operation.
 // Errors: also InvalidArgument for a query without a record that all designs can use.
 [[nodiscard]] absl::Status SynthesizeLogicalTrace(
-    const SynthesizeOptions& options, const std::function<absl::Status(std::string_view)>& write);
+    const CompareOptions& options, double operations_per_second,
+    const std::function<absl::Status(std::string_view)>& write);
 
 struct RecordsToLogicalOptions {
   std::string query = {};  // of all operations. Required, in UTF-8

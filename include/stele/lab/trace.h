@@ -1,5 +1,5 @@
-// stele/lab/trace.h: reads and writes traces of operations, inspects them and converts their forms.
-// Requires the library stele::lab. docs/lab/trace.md describes the forms and the members.
+// stele/lab/trace.h: reads, writes and inspects traces of operations. Requires the library
+// stele::lab. docs/lab/trace.md describes the forms and the members.
 //
 // A trace is in JSON lines or in the binary form, and may be compressed with gzip or zstd. Readers
 // recognize the form by the first bytes.
@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,10 +38,6 @@ struct TraceInfo {
     uint64_t records = 0;
     bool is_exact = true;  // false: it has at least `records` operations
   };
-  struct Tag {
-    std::string tag = {};
-    uint64_t records = 0;
-  };
 
   std::string path = {};
   uint64_t file_bytes = 0;
@@ -50,7 +47,7 @@ struct TraceInfo {
   uint64_t skipped_lines = 0;               // wrong lines, or damaged blocks
   std::vector<Operations> operations = {};  // by table and op
   std::vector<Row> rows = {};               // at most 10, those with the most gets and writes first
-  std::vector<Tag> tags = {};               // at most 1,000, sorted by name; not the empty tag
+  std::map<std::string, uint64_t> tags = {};  // records by tag, at most 1,000; not the empty tag
 
   // Of the binary form. Without is_complete, the members after it are 0 or false.
   bool is_binary = false, is_complete = false;
@@ -61,16 +58,6 @@ struct TraceInfo {
   std::string ToText() const;  // for a terminal: characters that are not visible are escaped
   std::string ToJson() const;  // one object in one line
 };
-
-enum class TraceForm : uint8_t { kJsonLines, kJsonLinesZstd, kBinary };
-
-// Passes the trace in another form to `write`, part by part, and returns the number of skipped
-// records and blocks. Returns an error of `write`. A record above 4 MiB has no binary form.
-// *is_complete (may be null) is as in TraceReader. If false, the complete blocks were converted.
-[[nodiscard]] absl::StatusOr<uint64_t> ConvertTrace(
-    const std::string& path, TraceForm form,
-    const std::function<absl::Status(std::string_view)>& write, bool skips_bad = false,
-    bool* is_complete = nullptr);
 
 enum class TraceOp : uint8_t { kGet, kMget, kScan, kSet, kDel, kRmw, kCas, kDrop };
 
@@ -134,7 +121,8 @@ class TraceReader {
   std::unique_ptr<State> state_;
 };
 
-// Writes a trace in any form.
+enum class TraceForm : uint8_t { kJsonLines, kJsonLinesZstd, kBinary };
+
 class TraceWriter {
  public:
   // Passes the bytes of the trace to `write`, part by part. If `write` fails, the present call and
