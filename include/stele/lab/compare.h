@@ -68,8 +68,8 @@ enum class CompareCaches : uint8_t {
 };
 
 struct CompareOptions {
-  // At least two, with different names: the file without directory and ending. A database has the
-  // name of its design, which has 1 to 200 bytes and must not begin with a point.
+  // At least two, with different names: the file without directory and ending. It is also the name
+  // of the database, has 1 to 200 bytes and does not begin with a point.
   std::vector<Design> designs = {};
   std::string table = {};  // of each design. "": the only one that has the first design's queries
   std::map<std::string, std::string> inputs = {};  // paths by name, instead of the designs'
@@ -122,8 +122,7 @@ struct CompareReport {
     std::vector<LatencyFigures> queries = {};
     Measured operations_per_second = {};
     Measured cpu_seconds = {};  // of the process, user and system
-    // Operations of a round that began more than 1 ms after they were due; 0 in a closed loop.
-    Measured late = {};
+    Measured late = {};  // open loop: operations that began more than 1 ms after they were due
   };
 
   // The data of a table after it was loaded and compacted.
@@ -140,10 +139,9 @@ struct CompareReport {
     uint64_t key_bytes = 0;        // each row key once
     uint64_t qualifier_bytes = 0;  // with the family's name
     uint64_t value_bytes = 0;
-    uint64_t disk_bytes = 0;  // of the SSTables
-    // Of the row key, and of family, qualifier and value of each cell, summed over all records.
-    uint64_t loaded_logical_bytes = 0;
-    uint64_t logged_bytes = 0;   // that the load wrote to the commit log
+    uint64_t disk_bytes = 0;            // of the SSTables
+    uint64_t loaded_logical_bytes = 0;  // row keys, families, qualifiers, values of all records
+    uint64_t logged_bytes = 0;          // that the load wrote to the commit log
     uint64_t written_bytes = 0;  // by the log, bulk load, flushes and compactions of the load
     double load_seconds = 0;     // differs in each comparison
 
@@ -189,7 +187,6 @@ struct CompareReport {
     std::optional<Estimate> estimate = {};
   };
 
-  // A query of the workload.
   struct Query {
     std::string name = {};
     std::string written_input = {};          // "": it reads
@@ -214,9 +211,9 @@ struct CompareReport {
   uint64_t threads = 0, rounds = 0;
   std::optional<EstimateSettings> estimate = {};
 
-  uint64_t operations = 0;  // of the workload
-  bool has_times = false;   // all operations of the logical trace have a time
-  std::vector<Query> queries = {};
+  uint64_t operations = 0;          // of the workload
+  bool has_times = false;           // all operations of the logical trace have a time
+  std::vector<Query> queries = {};  // of the workload
   std::vector<DesignFigures> designs = {};
   uint64_t answers_compared = 0;  // operations of queries with an answer in all designs
   uint64_t answers_equal = 0;

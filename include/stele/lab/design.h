@@ -79,10 +79,7 @@ class Design {
 
   // The checked design, for the library itself.
   explicit Design(std::shared_ptr<const internal::lab::DesignModel> model);
-  const std::shared_ptr<const internal::lab::DesignModel>& model() const
-      ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return model_;
-  }
+  std::shared_ptr<const internal::lab::DesignModel> model() const { return model_; }
 
  private:
   std::shared_ptr<const internal::lab::DesignModel> model_;

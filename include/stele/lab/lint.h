@@ -58,10 +58,9 @@ struct LintInput {
   // no file have no rows. The file states accepted findings and parameters, too.
   std::string design_path = {};
   std::map<std::string, std::string> inputs = {};  // paths by name, instead of the design's
-  // A file with one row key per line, or one in the format of `stele export`. "-" is standard
-  // input. The rows form the table "t". In keys, \xNN is a byte and \\ a backslash.
-  std::string keys_path = {};
-  std::string rows_path = {};
+  // "-" is standard input. The rows of the two files form the table "t".
+  std::string keys_path = {};  // one row key per line; \xNN is a byte, and \\ a backslash
+  std::string rows_path = {};  // in the format of `stele export`
   // Recorded operations. Tables that are not checked are ignored, but each trace must have an
   // operation on one that is checked. The table PROJECT/INSTANCE/T of a server's trace is the table
   // T. Without a database and a file, the tables of the traces are checked.
@@ -129,8 +128,7 @@ struct LintReport {
   std::string ToSarif(std::string_view version) const;  // 2.1.0, with this version of the tool
 };
 
-// Checks the tables of a database or of a design, or the rows of a file. Writes nothing to the
-// database.
+// Checks tables, and writes nothing to the database.
 //
 // Errors:
 //   InvalidArgument     two sources of rows, or a file of rows and tables; an unknown rule or
