@@ -19,6 +19,13 @@ class CheckFormat(unittest.TestCase):
         with PlantedTree({**STYLE, "src/wal/log.cc": "int A() { return 1; }\n"}) as root:
             self.assertEqual(check_format.check(root, self.formatter), [])
 
+    def test_a_nested_inline_namespace_is_clean(self):
+        text = "namespace a::inline b {\nint A();\nint B();\n}  // namespace a::inline b\n"
+        with PlantedTree({**STYLE, "src/wal/log.h": text}) as root:
+            self.assertEqual(check_format.check(root, self.formatter), [])
+        with PlantedTree({**STYLE, "src/wal/log.h": text + UNFORMATTED}) as root:
+            self.assertEqual(len(check_format.check(root, self.formatter)), 1)
+
     def test_an_unformatted_file_is_found(self):
         with PlantedTree({**STYLE, "src/wal/log.cc": "int B() { return 1; }\n" + UNFORMATTED}) as root:
             found = check_format.check(root, self.formatter)

@@ -50,6 +50,8 @@ class CheckUnity(unittest.TestCase):
         for text in ("int Size() { return 1; }", "int Columns(int a) { return 1; }", "constexpr int kRows = 1;", "class Size {};"):
             self.assertEqual(messages(check, {"src/wal/a.h": header, "src/wal/b.cc": unnamed(text)}), [], text)
         self.assertEqual(messages(check, {"src/jobs/a.h": header, "src/wal/b.cc": unnamed("int Rows(char a) { return 1; }")}), [])
+        nested = header.replace("namespace stele::internal {", "namespace stele::inline internal {")
+        self.assertEqual(len(messages(check, {"src/wal/a.h": nested, "src/wal/b.cc": unnamed("int Rows(char a) { return 1; }")})), 1)
 
     def test_a_type_or_variable_with_a_name_of_a_header_is_found(self):
         header = "namespace stele::internal {\ninline constexpr int kRows = 1;\nstruct Place {\n  int kCells = 1;\n};\n}  // namespace stele::internal\n"

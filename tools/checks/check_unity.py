@@ -114,7 +114,7 @@ def definitions(text, is_header=False):
             head, head_line = "", line
         depth += {"(": 1, ")": -1}.get(character, 0)
         if character == "{" and depth == 0:
-            space = re.match(r"^\s*(?:inline\s+)?namespace\s*([\w:]*)\s*$", head)
+            space = re.match(r"^\s*(?:inline\s+)?namespace\s*([\w:]*)\s*$", re.sub(r"::inline\s+", "::", head))
             if space or head.strip().startswith('extern "'):
                 spaces.append(space.group(1) if space else "extern")
             else:

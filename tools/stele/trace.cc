@@ -10,6 +10,7 @@
 #ifdef STELE_HAS_LAB
 #include "compare/designs.h"
 #include "compare/options.h"
+#include "lab/trace_info/convert_trace.h"
 #include "logical/from_records.h"
 #include "logical/trace_logical.h"
 #include "stele/lab/logical_trace.h"
@@ -62,7 +63,7 @@ absl::Status PrintTrace(Session& session, const std::string& path, bool skips_ba
     return absl::OkStatus();
   };
   STELE_ASSIGN_OR_RETURN(const uint64_t skipped,
-                         lab::ConvertTrace(path, form, print, skips_bad, &is_complete));
+                         internal::lab::ConvertTrace(path, form, print, skips_bad, &is_complete));
   NoteCutOff(session, is_complete);
   NoteSkipped(session, skipped);
   return absl::OkStatus();
@@ -87,17 +88,13 @@ absl::Status PrintDrawn(Session& session, const std::vector<std::string>& args) 
   STELE_ASSIGN_OR_RETURN(const auto choices,
                          LoadDesigns(parsed.design_paths, parsed.options.table));
   PhaseProgress bar;
-  lab::SynthesizeOptions options{.table = parsed.options.table,
-                                 .inputs = parsed.options.inputs,
-                                 .operations = parsed.options.operations,
-                                 .distribution = parsed.options.distribution,
-                                 .seed = parsed.options.seed,
-                                 .operations_per_second = rate,
-                                 .output_paths = {session.options().output},
-                                 .progress = [&](std::string_view phase, uint64_t done,
-                                                 uint64_t total) { bar.Set(phase, done, total); }};
+  lab::CompareOptions options = parsed.options;
+  options.output_paths = {session.options().output};
+  options.progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
+    bar.Set(phase, done, total);
+  };
   for (const DesignTableChoice& choice : choices) options.designs.push_back(choice.design);
-  return lab::SynthesizeLogicalTrace(options, [&](std::string_view lines) {
+  return lab::SynthesizeLogicalTrace(options, rate, [&](std::string_view lines) {
     session.Print(lines);
     return absl::OkStatus();
   });

@@ -1,8 +1,7 @@
 // stele/lab/compare.h: runs one workload on several designs, and compares their size, work and
-// latency. Requires the library stele::lab.
+// latency. Requires the library stele::lab. docs/lab/compare.md describes the workload, the figures
+// and the report.
 //
-// stele/stele.h does not include this header. `stele compare-designs` has the same functions.
-// docs/lab/compare.md describes the workload, the figures and the report.
 // Threads:   CompareDesigns() starts its own threads and returns after they ended. Calls with
 //            different work directories may run together. The types are values, and
 //            thread-compatible.
@@ -29,12 +28,9 @@
 #include "stele/stats.h"
 #include "stele/timestamp.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
-// The distribution of the rows, or records, that the operations of a workload use. Shares are above
-// 0 and at most 1.
+// Which rows, or records, the operations of a workload use. Shares are above 0 and at most 1.
 struct RecordDistribution {
   enum class Kind : uint8_t { kUniform, kZipfian, kLatest, kSequential, kHotspot };
   Kind kind = Kind::kUniform;
@@ -55,17 +51,12 @@ struct EstimateSettings {
   // Of the application. Default: those of a logical trace, or 1,000.
   std::optional<double> operations_per_second = {};
   double data_factor = 1;  // the application's storage, divided by that of the comparison
-
   // Prices, in any currency: both or none.
   std::optional<double> node_hour = {};
   std::optional<double> gb_month = {};  // of storage
 
-  bool has_prices() const { return node_hour.has_value() && gb_month.has_value(); }
-
-  // Reads a YAML file, with the members that docs/lab/compare.md lists. reads, writes, scan_mb and
-  // storage_tb are the limits of the node, and rate is operations_per_second.
-  // Errors: InvalidArgument with "FILE:LINE:COLUMN: what" for unknown members and wrong numbers;
-  // those of the file.
+  // Reads a YAML file, with the members that docs/lab/compare.md lists.
+  // Errors: InvalidArgument with "FILE:LINE:COLUMN: what"; those of the file.
   [[nodiscard]] static absl::StatusOr<EstimateSettings> Load(const std::string& path);
 };
 
@@ -77,21 +68,17 @@ enum class CompareCaches : uint8_t {
 };
 
 struct CompareOptions {
-  // At least two, with different names. The name of a design is its file without the directory and
-  // the ending. Its database has this name, which must not begin with a point and has 1 to 200
-  // bytes.
+  // At least two, with different names: the file without directory and ending. It is also the name
+  // of the database, has 1 to 200 bytes and does not begin with a point.
   std::vector<Design> designs = {};
   std::string table = {};  // of each design. "": the only one that has the first design's queries
-  // Paths by the name of an input. They replace the files that the designs name.
-  std::map<std::string, std::string> inputs = {};
+  std::map<std::string, std::string> inputs = {};  // paths by name, instead of the designs'
   // Must exist and be empty. For each design, the call adds a database NAME and a trace
   // NAME.trace.jsonl, and does not remove them.
   std::string work_directory = {};
 
-  // A logical trace with the operations. "": the operations are drawn.
-  std::string trace_path = {};
-  // The next three are for drawn operations. The weights of the first design set the share of each
-  // query.
+  std::string trace_path = {};  // a logical trace with the operations. "": they are drawn
+  // The next three draw operations. The weights of the first design set the share of each query.
   uint64_t operations = 10'000;  // from 1 to 10,000,000
   RecordDistribution distribution = {};
   uint64_t seed = 1;
@@ -103,30 +90,23 @@ struct CompareOptions {
   uint64_t records_max = 0;            // reads at most this many records per input. 0: all
   std::optional<Timestamp> time = {};  // of cells for which a design has none. Default: now
   bool allows_duplicates = false;      // as in LoadOptions
-  // Files that the caller writes. If one of them is a file that is read, the call returns
-  // InvalidArgument.
+  // Files that the caller writes. InvalidArgument if one of them is read.
   std::vector<std::string> output_paths = {};
-  // Builds a second heat map of each design, with fewer ranges, for CompareReport::ToHtml().
-  bool makes_page = true;
+  bool makes_page = true;  // builds DesignFigures::page_heat_map, for CompareReport::ToHtml()
   std::optional<EstimateSettings> estimate = {};  // adds CompareReport::DesignFigures::estimate
 
-  // Ends the comparison with Cancelled if a stop is requested, also while an operation runs or
-  // waits. The load of a design, its heat map and the advisor run to their end. Default: never.
+  // Ends the comparison with Cancelled if a stop is requested. The load of a design, its heat map
+  // and the advisor run to their end.
   std::stop_token stop = {};
-  // Called on the caller's thread from time to time: `done` of `total` units of the phase. Default:
-  // nothing is called.
+  // Called on the caller's thread from time to time: `done` of `total` units of the phase.
   std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
 };
 
 // The figures of a comparison. Members of vectors are in the order of CompareOptions::designs or of
-// `queries`. Latencies are nanoseconds.
-//
-// Counts are exact: comparisons with the same options, and a value of `time`, have the same counts.
-// Exceptions are disk_bytes and written_bytes if the load of a design fills several memtables: they
-// depend on when background threads flush and compact.
+// `queries`. Latencies are nanoseconds. Comparisons with the same options, and a value of `time`,
+// have the same counts, except disk_bytes and written_bytes if a load fills several memtables.
 struct CompareReport {
-  // A number that each round measured.
-  struct Measured {
+  struct Measured {  // by each round
     double median = 0;
     double least = 0;
     double largest = 0;
@@ -138,13 +118,11 @@ struct CompareReport {
     LatencyHistogram all_rounds;
   };
 
-  // The measurements of the rounds.
   struct TimedFigures {
     std::vector<LatencyFigures> queries = {};
     Measured operations_per_second = {};
     Measured cpu_seconds = {};  // of the process, user and system
-    // Operations of a round that began more than 1 ms after they were due; 0 in a closed loop.
-    Measured late = {};
+    Measured late = {};  // open loop: operations that began more than 1 ms after they were due
   };
 
   // The data of a table after it was loaded and compacted.
@@ -161,24 +139,21 @@ struct CompareReport {
     uint64_t key_bytes = 0;        // each row key once
     uint64_t qualifier_bytes = 0;  // with the family's name
     uint64_t value_bytes = 0;
-    uint64_t disk_bytes = 0;  // of the SSTables
-    // Of the row key, and of family, qualifier and value of each cell, summed over all records.
-    uint64_t loaded_logical_bytes = 0;
-    uint64_t logged_bytes = 0;   // that the load wrote to the commit log
+    uint64_t disk_bytes = 0;            // of the SSTables
+    uint64_t loaded_logical_bytes = 0;  // row keys, families, qualifiers, values of all records
+    uint64_t logged_bytes = 0;          // that the load wrote to the commit log
     uint64_t written_bytes = 0;  // by the log, bulk load, flushes and compactions of the load
     double load_seconds = 0;     // differs in each comparison
 
     uint64_t logical_bytes() const { return key_bytes + qualifier_bytes + value_bytes; }
   };
 
-  // The work of all operations of a query on one design. The counting run has all members but
-  // cold_bytes_read.
+  // The work of all operations of a query on one design.
   struct QueryFigures {
     uint64_t operations = 0;
     uint64_t requests = 0;
     uint64_t scans = 0;  // requests with a range
-    // Rows of 1,000 bytes of the other requests: for each operation the number of its row keys, or
-    // of 1,000 bytes returned if that is more.
+    // Of the other requests: the row keys, or each 1,000 bytes returned if that is more.
     uint64_t point_rows = 0;
     uint64_t scanned_rows = 0;  // that the scans passed; 0 without an estimate
     ReadStats stats = {};
@@ -207,13 +182,11 @@ struct CompareReport {
     std::optional<TimedFigures> cold = {};      // with kCold or kBoth
     std::optional<HeatMap> heat_map = {};       // set; of the counting run, with up to 1,000 bands
     std::optional<HeatMap> page_heat_map = {};  // with makes_page: the same with fewer bands
-    // The share of the requests that touched the hottest band of heat_map.
-    double hottest_band_share = 0;
+    double hottest_band_share = 0;  // of the requests, those that touched this band of heat_map
     std::map<std::string, LintSeverity> findings = {};  // by the id of the rule
     std::optional<Estimate> estimate = {};
   };
 
-  // A query of the workload.
   struct Query {
     std::string name = {};
     std::string written_input = {};          // "": it reads
@@ -238,9 +211,9 @@ struct CompareReport {
   uint64_t threads = 0, rounds = 0;
   std::optional<EstimateSettings> estimate = {};
 
-  uint64_t operations = 0;  // of the workload
-  bool has_times = false;   // all operations of the logical trace have a time
-  std::vector<Query> queries = {};
+  uint64_t operations = 0;          // of the workload
+  bool has_times = false;           // all operations of the logical trace have a time
+  std::vector<Query> queries = {};  // of the workload
   std::vector<DesignFigures> designs = {};
   uint64_t answers_compared = 0;  // operations of queries with an answer in all designs
   uint64_t answers_equal = 0;
@@ -250,26 +223,19 @@ struct CompareReport {
   std::vector<std::string> notes = {};             // about queries that do not run, and the load
 
   // The next three accept a report that CompareDesigns() returned, and one without designs.
-  //
-  // Returns a table for a terminal, with a column per design. The last line is one sentence with
-  // the figures at which each design is better. Characters that are not visible are escaped.
-  std::string ToText() const;
-  // Returns one JSON object with all figures. `version` becomes its member "version".
-  std::string ToJson(std::string_view version) const;
-  // Returns one HTML page that needs no other file and no network. It has page_heat_map of each
-  // design, or heat_map if there is none.
-  std::string ToHtml() const;
+  std::string ToText() const;  // for a terminal: characters that are not visible are escaped
+  std::string ToJson(std::string_view version) const;  // one object; has `version` as "version"
+  std::string ToHtml() const;  // one page that needs no other file and no network
 };
 
-// Loads the records of the inputs into a new database per design. Runs the operations of the
-// workload once on each database and counts their work. Then times the operations in rounds.
+// Loads the records into a new database per design. Runs the operations once on each database and
+// counts their work. Then times them in rounds.
 //
 // Errors:
-//   InvalidArgument      wrong options; several tables that have the queries; a wrong input or
-//                        trace; a query without a record that all designs can use; a query that
-//                        reads in one design and writes in another
-//   NotFound             a design lacks the table or a query; a file or work_directory does not
-//                        exist
+//   InvalidArgument      wrong options, input or trace; several tables that have the queries; a
+//                        query without a record that all designs can use; a query that reads in
+//                        one design and writes in another
+//   NotFound             a design lacks the table or a query; a file or directory is missing
 //   AlreadyExists        work_directory is not empty
 //   Cancelled            a stop was requested
 //   ResourceExhausted    a thread could not be started
@@ -277,6 +243,4 @@ struct CompareReport {
 //   file system and of the database
 [[nodiscard]] absl::StatusOr<CompareReport> CompareDesigns(const CompareOptions& options);
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

@@ -1,8 +1,6 @@
 // stele/lab/design.h: design files, which describe tables, the records that fill them, and the
-// queries that read them. Requires the library stele::lab.
+// queries that read them. Requires the library stele::lab. docs/lab/designs.md describes the file.
 //
-// stele/stele.h does not include this header. `stele design` has the same functions.
-// docs/lab/designs.md describes the file.
 // Threads:   a design is an immutable value, and safe to share.
 #pragma once
 
@@ -20,12 +18,11 @@
 #include "stele/table.h"
 #include "stele/timestamp.h"
 
-namespace stele {
-namespace internal::lab {
+namespace stele::internal::lab {
 struct DesignModel;
-}  // namespace internal::lab
-inline namespace v0 {
-namespace lab {
+}  // namespace stele::internal::lab
+
+namespace stele::inline v0::lab {
 
 // One read of a query of a design. A query with fan_out makes one for each bucket.
 struct ReadRequest {
@@ -37,8 +34,7 @@ struct ReadRequest {
   size_t bucket_offset = 0;  // of the bucket in the row keys
 };
 
-// A checked design file: its tables, the records that fill them, and the queries that read them.
-// Immutable and cheap to copy.
+// A checked design file. Immutable and cheap to copy.
 class Design {
  public:
   // The fields of a record by name. An absent field has no entry.
@@ -53,9 +49,8 @@ class Design {
 
   // The name that Parse() got, or the path that Load() got. Paths of inputs are relative to it.
   const std::string& name() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
-  // The names of the tables, in the order of the file.
+  // Names in the order of the file. An unknown table has no queries.
   std::vector<std::string> tables() const;
-  // The names of the queries of a table, in the order of the file. Empty for an unknown table.
   std::vector<std::string> queries(std::string_view table) const;
 
   // The functions below return NotFound for an unknown table or query.
@@ -66,12 +61,10 @@ class Design {
   // Returns the row key of a record. Errors: InvalidArgument if a field is absent or wrong.
   [[nodiscard]] absl::StatusOr<std::string> Key(std::string_view table, const Record& record) const;
   // Converts a record of this input to a row of the table. If no cell has its fields, the mutation
-  // has no changes. `time` is the timestamp of cells for which the design has none. It must fit the
-  // table's granularity.
+  // has no changes. `time`, in the table's granularity, is for cells without one in the design.
   // Errors: InvalidArgument if the table does not read this input, or the record does not fit.
   [[nodiscard]] absl::StatusOr<RowMutation> Map(std::string_view table, std::string_view input,
                                                 const Record& record, Timestamp time) const;
-
   // Returns the input whose records the query writes, or "" for a query that reads.
   [[nodiscard]] absl::StatusOr<std::string> WrittenInput(std::string_view table,
                                                          std::string_view query) const;
@@ -86,24 +79,20 @@ class Design {
 
   // The checked design, for the library itself.
   explicit Design(std::shared_ptr<const internal::lab::DesignModel> model);
-  const std::shared_ptr<const internal::lab::DesignModel>& model() const
-      ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return model_;
-  }
+  std::shared_ptr<const internal::lab::DesignModel> model() const { return model_; }
 
  private:
   std::shared_ptr<const internal::lab::DesignModel> model_;
 };
 
-// Runs the requests of a query, and calls `visit` with each row, or each piece of a large row. The
-// rows of several requests are merged by their keys without the bucket; the keys stay as they are.
-// Returns the sum of the statistics. Limit and order of `options` are not used.
+// Runs the requests of a query, and calls `visit` with each row, or each piece of a large row. Rows
+// of several requests are merged by their keys without the bucket. Returns the sum of the
+// statistics. Limit and order of `options` are not used.
 [[nodiscard]] absl::StatusOr<ReadStats> ReadAll(const Table& table,
                                                 const std::vector<ReadRequest>& requests,
                                                 const ReadOptions& options,
                                                 const std::function<void(const RowView&)>& visit);
 
-// A table of a design after ApplyDesign.
 struct AppliedTable {
   std::string table = {};
   bool is_new = false;  // false: it existed with the same schema and the same key
@@ -120,6 +109,4 @@ struct ApplyDesignOptions {
 [[nodiscard]] absl::StatusOr<std::vector<AppliedTable>> ApplyDesign(
     Database database, const Design& design, const ApplyDesignOptions& options = {});
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

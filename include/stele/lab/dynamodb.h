@@ -1,7 +1,6 @@
 // stele/lab/dynamodb.h: imports items of DynamoDB into a table, and exports them again. Requires
-// the library stele::lab.
+// the library stele::lab. docs/lab/dynamodb.md describes the rows, the modes and the report.
 //
-// stele/stele.h does not include this header. `stele import dynamodb` has the same functions.
 // Threads:   calls for different tables may run together. An import starts threads that write.
 // Memory:    up to 256 MiB in addition to the database's budget, whatever the input contains.
 #pragma once
@@ -20,9 +19,7 @@
 #include "stele/row_set.h"
 #include "stele/timestamp.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 // A secondary index of the source table. It becomes the table TABLE.NAME, whose row keys have the
 // key attributes of the index before those of the table.
@@ -54,12 +51,11 @@ struct DynamoDbImportOptions {
   // cells that Google's migration job writes.
   enum class Mode : uint8_t { kNative, kGoogle };
 
-  // The directory of one export, or data files, plain or compressed with gzip or zstd: DynamoDB
-  // JSON, the output of `aws dynamodb scan` or `query`, or requests of batch-write-item. "-" is
-  // standard input, which is first copied to a temporary file. Required.
+  // The directory of one export, or data files, also compressed: DynamoDB JSON, the output of `aws
+  // dynamodb scan` or `query`, or requests of batch-write-item. "-" is standard input. Required.
   std::vector<std::string> paths = {};
-  // The table of a data model of NoSQL Workbench whose sample items are imported. `paths` must be
-  // the file of that model, and positions in messages are item numbers. "": `paths` is not a model.
+  // The table of a data model of NoSQL Workbench whose sample items are imported. `paths` is then
+  // the file of that model. "": it is not a model.
   std::string model_table = {};
   std::string table = {};          // the name in `database`. Required
   std::string partition_key = {};  // the attribute's name. Required
@@ -75,38 +71,31 @@ struct DynamoDbImportOptions {
   std::string ttl_attribute = {};          // the attribute of the expiry time in seconds; "": none
   bool keeps_expired = false;              // imports expired items as if they did not expire
   std::string timestamp_attribute = {};    // the attribute of the cells' timestamp; "": none
-  // The timestamp of cells whose item has no expiry time, unless `timestamp_attribute` is set.
-  // Default: the time of the export.
+  // Of cells without an expiry time and without timestamp_attribute. Default: that of the export.
   std::optional<Timestamp> timestamp = {};
   std::vector<DynamoDbIndex> indexes = {};
   std::string mapping_path = {};  // stores the mapping in this file instead of a property
 
   std::string google_family = "cf1";  // for kGoogle
 
-  // Set to false for a server, which stores no properties of tables. Then kNative needs
-  // `mapping_path`. An existing table with rows is accepted only if the file of `mapping_path` or
-  // of `state_path` exists.
+  // False: for a server, which stores no properties of tables. Then kNative needs `mapping_path`.
+  // A table with rows is accepted only if the file of `mapping_path` or of `state_path` exists.
   bool stores_properties = true;
 
   bool only_checks = false;  // writes nothing to `database`, which may be empty
-  // Called after all checks to open the database, so that a wrong input creates none. Then pass an
-  // empty `database`.
+  // Called after all checks to open the database. Then pass an empty `database`.
   std::function<absl::StatusOr<Database>()> open_database = {};
   static constexpr size_t kWriterThreadsMax = 64;
-  // Threads that write, 1 to kWriterThreadsMax. The caller's thread reads the items; with 1 it
-  // writes, too.
-  size_t writer_threads = 4;
+  size_t writer_threads = 4;   // with 1, the caller's thread, which reads the items, writes, too
   bool verifies_sums = true;   // compares the MD5 of each data file with the manifest
   uint64_t bad_items_max = 0;  // leaves out at most this many; more are an error
   std::string bad_path = {};   // the bad items are written to it, as lines of JSON; "": none
-  // Files that the caller writes, for example the report. A path that is also a file of the input
-  // is an error, here and in the other members.
+  // Files that the caller writes. InvalidArgument if one of them, or of the other members, is read.
   std::vector<std::string> output_paths = {};
-  // A file that lists the completed data files, so that the same call resumes after an
-  // interruption. Removed at the end. "": not resumable.
+  // Lists the completed data files, so that the same call resumes after an interruption. Removed at
+  // the end. "": not resumable.
   std::string state_path = {};
-  // Called from time to time. `phase` is "checking" or "importing"; `done` of `total` bytes of the
-  // input files were read in it.
+  // Called from time to time: `done` of `total` bytes were read. "checking" or "importing".
   std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
 };
 
@@ -115,8 +104,7 @@ struct DynamoDbImportReport {
     uint64_t rows = 0;
     std::map<std::string, uint64_t> cells = {};  // by family
   };
-  // A remark about the input, and how often it applies.
-  struct Note {
+  struct Note {  // a remark about the input
     std::string id = {};
     std::string severity = {};  // "info" or "warning"
     std::string message = {};
@@ -128,8 +116,7 @@ struct DynamoDbImportReport {
     std::string type = {};
     int pad_width = 0;  // 0: not padded
   };
-  // The row key of an index table.
-  struct TableKey {
+  struct TableKey {                             // of an index table
     std::vector<KeyAttribute> attributes = {};  // in the order of the row key
     std::string form = {};                      // "delimited" or "ordered"
     std::string delimiter = {};
@@ -140,8 +127,8 @@ struct DynamoDbImportReport {
   std::string source = {};     // describes the input
   bool only_checked = false;
   uint64_t items_read = 0;
-  // The items that were written; with only_checked, the items that would be written. For an
-  // incremental export: the rows that were replaced or deleted, each counted once.
+  // With only_checked: those that would be written. Of an incremental export: the rows that were
+  // replaced or deleted, each counted once.
   uint64_t items_written = 0;
   uint64_t items_bad = 0;
   uint64_t items_expired = 0;
@@ -158,26 +145,20 @@ struct DynamoDbImportReport {
   double seconds = 0;
 
   bool left_out_items() const;  // true if items that did not expire were left out
-  // The report for people, and as one JSON document.
-  std::string ToText() const;
-  std::string ToJson() const;
+  std::string ToText() const;   // for people
+  std::string ToJson() const;   // one document
 };
 
-// Imports the items of `options.paths` into the table `options.table`, which is created. Everything
-// is read and checked before the first row is written. When it returns OK, the rows survive power
-// loss.
-//
-// An incremental export is applied to a table that the import of a full export created. A second
-// import of the same input only checks it.
+// Creates a table and imports the items. Everything is read and checked before the first row is
+// written. When it returns OK, the rows survive power loss. An incremental export is applied to a
+// table that the import of a full export created. A second import of the same input only checks it.
 //
 // Errors:
-//   InvalidArgument      wrong options, or too many bad items; the message lists the first 20.
-//                        Nothing was written
+//   InvalidArgument      wrong options, or too many bad items (lists 20). Nothing was written
 //   NotFound             a file of the input, or the table of an incremental export, is missing
-//   FailedPrecondition   the table exists and is not of the same import; the state file belongs to
-//                        another import; an incremental export is older than the table, or is of
-//                        another table of DynamoDB; the table has an incremental export, and the
-//                        input is a full one
+//   FailedPrecondition   the table or the state file is of another import; an incremental export
+//                        is older than the table, or of another table; the input is a full export,
+//                        and the table has an incremental one
 //   errors of the file system and of the database: the import may be incomplete; repeat the call
 [[nodiscard]] absl::StatusOr<DynamoDbImportReport> ImportDynamoDb(
     Database database, const DynamoDbImportOptions& options);
@@ -186,15 +167,13 @@ struct DynamoDbExportOptions {
   std::string table = {};           // Required
   RowRange rows = RowRange::All();  // the rows to export
   std::string mapping_path = {};    // as in the import
-  // Called with each item as {"Item":{...}}, without a newline. Required if `directory` is empty.
-  // An error ends the export.
+  // Called with each item as {"Item":{...}}, without a newline. Required without `directory`.
   std::function<absl::Status(std::string_view line)> write = {};
-  // Instead of `write`: writes the export to a new directory AWSDynamoDB/ID below this one, in the
-  // layout of DynamoDB's exports to S3.
+  // Instead of `write`: the export is a new directory AWSDynamoDB/ID below this one, in the layout
+  // of DynamoDB's exports to S3.
   std::string directory = {};
-  // Exports the index tables of `table` after `table`. In `directory` each one is a separate
-  // export. Requires that `rows` is all rows. False: rows of an index table are not exported, and
-  // `table` must not be an index table.
+  // Exports `table` and then its index tables, in `directory` as separate exports. Requires all
+  // rows. False: `table` must not be an index table.
   bool keeps_indexes = false;
 };
 
@@ -206,18 +185,13 @@ struct DynamoDbExportReport {
 
 // Exports the items of a table that was imported in native mode, in row-key order. The items equal
 // those that were imported, except that attributes are in byte order, and that a number in a key
-// may have another notation.
-//
-// A row of an index table is exported as an item: a whole item if the index has item copies,
-// otherwise an item that has only the key attributes.
+// may have another notation. Items of an index without item copies have only the key attributes.
 //
 // Errors: NotFound if the table does not exist; FailedPrecondition if it has no mapping, if its
-// import is not complete, or if it is an index table without `keeps_indexes`; InvalidArgument if
-// neither `write` nor `directory` is given, or if `keeps_indexes` has a part of the rows or a
-// mapping_path; errors of the file system, of the database and of `write`.
+// import is not complete, or if it is an index table without `keeps_indexes`; InvalidArgument for
+// wrong options, such as `keeps_indexes` with a mapping_path; those of the file system, of the
+// database and of `write`, which ends the export.
 [[nodiscard]] absl::StatusOr<DynamoDbExportReport> ExportDynamoDb(
     const Database& database, const DynamoDbExportOptions& options);
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

@@ -1,7 +1,6 @@
 // stele/lab/heat_map.h: the load of tables by key range (band) and time interval (step), from
-// traces. Requires the library stele::lab.
+// traces. Requires the library stele::lab. docs/lab/heatmap.md describes the metrics and patterns.
 //
-// stele/stele.h does not include this header. `stele heatmap` has the same functions.
 // Units:     microseconds since the epoch.
 // Threads:   one thread per call; a HeatMap is thread-compatible.
 // Memory:    at most 512 MiB, for traces of any size.
@@ -22,13 +21,10 @@
 #include "stele/database.h"
 #include "stele/timestamp.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
-// The figure that a cell of a heat map shows. kLatency is the largest latency. kSeenRatio is the
-// rows seen divided by the rows returned. The others are numbers of operations, reads, writes,
-// returned rows and bytes.
+// The figure that a cell of a heat map shows: numbers of operations, returned rows and bytes, the
+// largest latency, or the rows seen divided by the rows returned.
 enum class HeatMetric : uint8_t { kOps, kReads, kWrites, kRows, kBytes, kLatency, kSeenRatio };
 
 // "ops", "reads", "writes", "rows", "bytes", "latency", "seen-ratio".
@@ -53,9 +49,8 @@ struct HeatPattern {
 };
 
 struct HeatMapInput {
-  // In any form that stele/lab/trace.h names. They are read twice, so they cannot be pipes.
-  std::vector<std::string> trace_paths = {};
-  // Optional. Its row keys are the known keys, and its tablets are compared. It is only read.
+  std::vector<std::string> trace_paths = {};  // in any form; read twice, so no pipes
+  // Its row keys are the known keys, and its tablets are compared. It is only read.
   std::optional<Database> database = {};
 };
 
@@ -70,8 +65,7 @@ struct HeatMapOptions {
   bool skips_bad = false;                 // leaves wrong lines out
   bool is_growing = false;                // ignores a last line without its newline
   uint64_t key_bytes_max = 340ull << 20;  // of compressed keys in memory
-  // Called now and then with the number of lines that were read, in both passes.
-  std::function<void(uint64_t lines)> progress = {};
+  std::function<void(uint64_t lines)> progress = {};  // called now and then: lines read so far
 };
 
 struct HeatMaps;
@@ -116,15 +110,13 @@ class HeatMap {
   double At(HeatMetric metric, size_t band, uint64_t step) const;  // 0 without this metric
   double Sum(HeatMetric metric) const;
 
-  // One JSON object with all metrics. Its member "metric" is `metric`.
-  std::string ToJson(HeatMetric metric) const;
-  // The HTML of one page with a choice of these maps. `maps` must not be empty. The page needs no
-  // other file and no network. `compared` is shown next to them on the same color scale.
+  std::string ToJson(HeatMetric metric) const;  // with all metrics; its "metric" is `metric`
+  // One page with a choice of these maps, at least one. It needs no other file and no network.
+  // `compared` is shown next to them on the same color scale.
   static std::string ToHtml(std::span<const HeatMap> maps, HeatMetric metric,
                             std::span<const HeatMap> compared = {});
   // A PNG image with `scale` x `scale` pixels for each step (to the right) and band (downwards).
-  // 0: the smallest whole factors for at least 800 x 400. Errors: InvalidArgument for more than
-  // 200,000,000 pixels.
+  // 0: at least 800 x 400. InvalidArgument: more than 200,000,000 pixels.
   absl::StatusOr<std::string> ToPng(HeatMetric metric, uint32_t scale = 0) const;
   // A line per band and step with operations: start of the band, time, ops, reads, writes.
   std::string ToCsv() const;
@@ -141,6 +133,4 @@ struct HeatMaps {
   uint64_t skipped_lines = 0;
 };
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

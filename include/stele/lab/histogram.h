@@ -1,8 +1,8 @@
 // stele/lab/histogram.h: a histogram of latencies with HdrHistogram's layout and formats. Requires
 // the library stele::lab.
 //
-// stele/stele.h does not include this header. Values are nanoseconds, with 3 significant digits. 0
-// counts as 1, and values above an hour as an hour.
+// Units:     nanoseconds, with 3 significant digits. 0 counts as 1, and values above an hour as an
+//            hour.
 // Threads:   thread-compatible.
 // Memory:    261 KiB each. A moved-from histogram can only be assigned or destroyed.
 // Source:    HdrHistogram: its V2 encoding, and the percentile output of its tools.
@@ -12,9 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 // At least `percentile` percent of the values are at most `nanos`.
 struct PercentilePoint {
@@ -45,8 +43,7 @@ class LatencyHistogram {
   // The curve of the percentiles: 5 points until half of the rest to 100 % is reached, and so on.
   // The last point is the maximum, at 100. Empty if there are no values.
   std::vector<PercentilePoint> PercentilePoints() const;
-  // Base64 of the V2 compressed encoding: "HISTFAAA...".
-  std::string Encoded() const;
+  std::string Encoded() const;  // base64 of the V2 compressed encoding: "HISTFAAA..."
   // The text that HdrHistogram's plotter reads: microseconds, 5 ticks per half distance.
   std::string PercentileText() const;
 
@@ -58,6 +55,4 @@ class LatencyHistogram {
   uint64_t overflow_count_ = 0;
 };
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

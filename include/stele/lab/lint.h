@@ -1,7 +1,7 @@
 // stele/lab/lint.h: checks the schema, the rows and the recorded operations of tables against a
-// list of rules. Requires the library stele::lab.
+// list of rules, as `stele lint` does. Requires the library stele::lab. docs/lab/lint.md describes
+// the sources, and docs/lab/rules.md the rules.
 //
-// stele/stele.h does not include this header. `stele lint` has the same functions.
 // Threads:   one thread per call; calls may run together.
 // Memory:    up to 128 MiB in addition to the database's budget, for tables of any size.
 #pragma once
@@ -18,9 +18,7 @@
 #include "absl/status/statusor.h"
 #include "stele/database.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 enum class LintSeverity : uint8_t { kError, kWarning, kInfo };
 
@@ -47,11 +45,9 @@ struct LintRule {
   std::string_view on_bigtable;  // the differences on Cloud Bigtable
 };
 
-// All rules, sorted by id.
-[[nodiscard]] std::span<const LintRule> Rules();
+[[nodiscard]] std::span<const LintRule> Rules();  // all, sorted by id
 
-// Returns the text about one rule, or "all": the problem, the reason, its parameters, an example,
-// the differences on Cloud Bigtable. Errors: InvalidArgument for an unknown rule.
+// Returns the text about one rule, or "all". Errors: InvalidArgument for an unknown rule.
 [[nodiscard]] absl::StatusOr<std::string> ExplainRule(std::string_view id);
 
 // The tables of a database or of a design, or the rows of a file.
@@ -61,13 +57,10 @@ struct LintInput {
   // A design file. Its inputs are mapped to rows of a temporary database. Tables whose inputs have
   // no file have no rows. The file states accepted findings and parameters, too.
   std::string design_path = {};
-  // The path of an input of the design by its name, instead of the file that the design names.
-  std::map<std::string, std::string> inputs = {};
-  // A file with one row key per line, in which \xNN is a byte and \\ a backslash. "-" is standard
-  // input. Its rows form the table "t"; each row has one cell.
-  std::string keys_path = {};
-  // A file in the format of `stele export`, or "-". Its rows form the table "t".
-  std::string rows_path = {};
+  std::map<std::string, std::string> inputs = {};  // paths by name, instead of the design's
+  // "-" is standard input. The rows of the two files form the table "t".
+  std::string keys_path = {};  // one row key per line; \xNN is a byte, and \\ a backslash
+  std::string rows_path = {};  // in the format of `stele export`
   // Recorded operations. Tables that are not checked are ignored, but each trace must have an
   // operation on one that is checked. The table PROJECT/INSTANCE/T of a server's trace is the table
   // T. Without a database and a file, the tables of the traces are checked.
@@ -89,10 +82,8 @@ struct LintOptions {
   std::string config_path = {};
   // Files that the caller writes. If one is read, or is in a directory that is read, Lint fails.
   std::vector<std::string> output_paths = {};
-  // The directory in which large files and records are sorted. "": the one for temporary files.
-  std::string temporary_directory = {};
-  // Called now and then with the number of rows that were read. Null: not called.
-  std::function<void(uint64_t rows)> progress = nullptr;
+  std::string temporary_directory = {};  // sorts large files. "": the one for temporary files
+  std::function<void(uint64_t rows)> progress = nullptr;  // called now and then: rows read so far
 };
 
 struct LintFinding {
@@ -131,15 +122,13 @@ struct LintReport {
   uint64_t skipped_lines = 0;              // of the traces
   std::string source_path = {};            // the file that was checked or described it, or ""
 
-  uint64_t Count(LintSeverity severity) const;  // of findings that are not suppressed
-  // The report for people, as one JSON document, and in SARIF 2.1.0 with this version of the tool.
-  std::string ToText() const;
-  std::string ToJson() const;
-  std::string ToSarif(std::string_view version) const;
+  uint64_t Count(LintSeverity severity) const;          // of findings that are not suppressed
+  std::string ToText() const;                           // for people
+  std::string ToJson() const;                           // one document
+  std::string ToSarif(std::string_view version) const;  // 2.1.0, with this version of the tool
 };
 
-// Checks the tables of a database or of a design, or the rows of a file. Writes nothing to the
-// database.
+// Checks tables, and writes nothing to the database.
 //
 // Errors:
 //   InvalidArgument     two sources of rows, or a file of rows and tables; an unknown rule or
@@ -152,6 +141,4 @@ struct LintReport {
 [[nodiscard]] absl::StatusOr<LintReport> Lint(const LintInput& input,
                                               const LintOptions& options = {});
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

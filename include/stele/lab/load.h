@@ -1,6 +1,6 @@
-// stele/lab/load.h: loads records into the tables of a design. Requires the library stele::lab.
+// stele/lab/load.h: loads records into the tables of a design, as `stele load` does. Requires the
+// library stele::lab. docs/lab/designs.md describes the inputs.
 //
-// stele/stele.h does not include this header. `stele load` has the same functions.
 // Threads:   one thread per call; calls for different tables may run together.
 // Memory:    128 MiB in addition to the database's budget, and the largest record.
 #pragma once
@@ -9,10 +9,8 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -20,53 +18,44 @@
 #include "stele/lab/design.h"
 #include "stele/timestamp.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 struct LoadReport;
 
 struct LoadOptions {
-  // Paths by the name of an input. They replace the files that the design names.
-  std::map<std::string, std::string> inputs = {};
-  std::string table = {};              // only this table; "": all that have rows
+  std::map<std::string, std::string> inputs = {};  // paths by name, instead of the design's
+  std::string table = {};                          // only this table; "": all that have rows
   uint64_t records_max = 0;            // reads at most this many records per input. 0: all
   std::optional<Timestamp> time = {};  // of cells for which the design has none. Default: now
   bool only_checks = false;            // writes nothing to `database`, which may be empty
   bool allows_duplicates = false;      // true: the later record wins; false: it counts as bad
   uint64_t bad_records_max = 0;        // leaves out at most this many; more are an error
   std::string bad_path = {};           // the records left out are written to it, as JSON; "": none
-  // Files that the caller writes, for example the report. If one of them, or bad_path, is a file of
-  // the input or the design, the call returns InvalidArgument.
+  // Files that the caller writes. InvalidArgument if one of them, or bad_path, is read.
   std::vector<std::string> output_paths = {};
   bool stores_design = true;  // as in ApplyDesignOptions
   // Called after all checks to open the database. Then pass an empty `database`.
   std::function<absl::StatusOr<Database>()> open_database = {};
-  // If bad records or duplicates stop the load, receives its counts. May be null.
-  LoadReport* refused = nullptr;
-  // Called from time to time. `phase` is "checking" or "loading"; `done` of `total` bytes of the
-  // input files were read in it.
+  LoadReport* refused = nullptr;  // receives the counts if bad records stop the load. May be null
+  // Called from time to time: `done` of `total` bytes were read. "checking" or "loading".
   std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
 };
 
 struct LoadReport {
   struct TableCounts {
-    uint64_t records = 0;  // records read for the table
-    uint64_t rows = 0;     // different row keys that are written
-    uint64_t cells = 0;    // different cells that are written
-    // Of the row key, and of family, qualifier and value of each cell, summed over all records that
-    // were written. A number has 8 bytes.
-    uint64_t bytes = 0;
+    uint64_t records = 0;     // records read for the table
+    uint64_t rows = 0;        // different row keys that are written
+    uint64_t cells = 0;       // different cells that are written
+    uint64_t bytes = 0;       // of row keys, families, qualifiers and values of all written records
     uint64_t bad = 0;         // records that do not fit the design
     uint64_t duplicates = 0;  // records with another value for a cell of an earlier record
     // Their row keys, if they were written: the first 3 in key order.
     std::vector<std::string> duplicate_rows = {};
     // Cells of the design that no record fills, as "FAMILY:QUALIFIER = VALUE" with their fields in
-    // braces: the first 20. The name of a field may be misspelt. Empty if all records are bad.
+    // braces: the first 20. Empty if all records are bad.
     std::vector<std::string> unfilled_cells = {};
-    // The first 20 hints about names that may be misspelt. A hint names a `when` that selects no
-    // record. Or it names a field that a `when` or an unfilled cell needs and no record has. Then
-    // it lists the fields that records have.
+    // The first 20 hints about misspelt names: a `when` that selects no record, or a field that no
+    // record has, with the fields that records have.
     std::vector<std::string> hints = {};
   };
   std::map<std::string, TableCounts> tables = {};
@@ -75,9 +64,8 @@ struct LoadReport {
   bool only_checked = false;
   double seconds = 0;
 
-  // The report for people, and as one JSON document.
-  std::string ToText() const;
-  std::string ToJson() const;
+  std::string ToText() const;  // for people
+  std::string ToJson() const;  // one document
 };
 
 // Reads all records and checks them, creates the tables that are missing, and then writes. When it
@@ -85,8 +73,7 @@ struct LoadReport {
 //
 // Errors:
 //   InvalidArgument      an unknown input, or one without a file; a wrong file; too many bad
-//                        records or duplicates, and the message lists the first 20. Nothing was
-//                        written
+//                        records or duplicates (lists the first 20). Nothing was written
 //   NotFound             a file or options.table does not exist
 //   AlreadyExists        a table exists with another schema or another key
 //   FailedPrecondition   a file changed during the load; the message says whether rows were written
@@ -94,39 +81,4 @@ struct LoadReport {
 [[nodiscard]] absl::StatusOr<LoadReport> LoadDesign(Database database, const Design& design,
                                                     const LoadOptions& options);
 
-// `inputs`, `output_paths` and `progress` are as in LoadOptions. The phase is "reading".
-struct QueryRecordsOptions {
-  std::map<std::string, std::string> inputs = {};
-  std::vector<std::string> output_paths = {};
-  size_t records_max = 100'000;    // that are kept
-  uint64_t input_records_max = 0;  // reads at most this many records of an input. 0: all
-  // Other designs with the query, and the name of its table. A record must be usable in all of
-  // them.
-  std::vector<std::pair<Design, std::string>> others = {};
-  std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
-  // Ends the call with Cancelled if a stop is requested. Default: never.
-  std::stop_token stop = {};
-};
-
-// The records of an input that have the fields of a query.
-struct QueryRecords {
-  std::string input = {};         // "": the query has no fields, and the only record is empty
-  uint64_t usable_records = 0;    // that Design::Read, or Design::Map, accepts
-  uint64_t unusable_records = 0;  // others that are rows of the table
-  std::string first_error = {};   // why the first one is unusable: "FILE:LINE: reason"
-  // The usable records, in the order of the input, with only the fields that the query has in one
-  // of the designs. If there are more than records_max, or 64 MiB: every 2nd record, every 4th, ...
-  std::vector<Design::Record> records = {};
-};
-
-// Reads the records from which a query takes its parameters: of the input that it writes, or of the
-// first input of the table with a usable record.
-// Errors: NotFound for an unknown table or query; InvalidArgument if no input has a usable record;
-// Cancelled if a stop was requested; errors of the files.
-[[nodiscard]] absl::StatusOr<QueryRecords> ReadQueryRecords(
-    const Design& design, std::string_view table, std::string_view query,
-    const QueryRecordsOptions& options = {});
-
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

@@ -1,16 +1,19 @@
 // stele/lab/logical_trace.h: makes logical traces. An operation of a logical trace has a query and
 // its fields instead of row keys. Requires the library stele::lab.
 //
-// stele/stele.h does not include this header. `stele trace synth`, `stele trace from-records` and
-// `stele trace logical` have the same functions. docs/lab/compare.md describes the form of a
-// logical trace. Replay() and CompareDesigns() run one.
+// `stele trace synth`, `from-records` and `logical` have the same functions. docs/lab/compare.md
+// describes the form of a logical trace. Replay() and CompareDesigns() run one.
 //
 // Each call passes JSON lines to `write`, one or more whole lines at a time, in the order of time.
 // An error of `write` ends the call, which returns it. If a call fails, `write` may already have
 // received a part of the trace.
+// Options:   `designs`, `table`, `inputs`, `output_paths`, `stop` and `progress` are as in
+//            CompareOptions, but one design is enough. The phase is "reading" or "writing".
+// Errors:    InvalidArgument for wrong options, a wrong input, several tables that have the
+//            queries, and a query that reads in one design and writes in another; NotFound for a
+//            missing table, query or file; Cancelled; those of the file system and of `write`.
 // Threads:   one thread per call: that of the caller. Calls may run together. The types are values,
 //            and thread-compatible.
-// Memory:    stated with each function.
 #pragma once
 
 #include <cstdint>
@@ -26,46 +29,18 @@
 #include "stele/lab/compare.h"
 #include "stele/lab/design.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
-struct SynthesizeOptions {
-  // At least one. The weights of the first design set the share of each query. A record must be
-  // usable in all designs. An operation has the fields that its query uses in any of them.
-  std::vector<Design> designs = {};
-  std::string table = {};  // of each design. "": the only one that has the first design's queries
-  // Paths by the name of an input. They replace the files that the designs name.
-  std::map<std::string, std::string> inputs = {};
-  uint64_t operations = 10'000;  // from 1 to 10,000,000
-  RecordDistribution distribution = {};
-  uint64_t seed = 1;  // the same options and files give the same trace
-  // The rate of the operations; their times begin with 0. A finite number above 0.
-  double operations_per_second = 1000;
-  uint64_t records_max = 0;  // reads at most this many records per input. 0: all
-  // Files that the caller writes. If one of them is a file that is read, the call returns
-  // InvalidArgument.
-  std::vector<std::string> output_paths = {};
-
-  // Ends the call with Cancelled if a stop is requested. Default: never.
-  std::stop_token stop = {};
-  // Called from time to time: `done` of `total` units of the phase, "reading" or "writing".
-  // Default: nothing is called.
-  std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
-};
-
-// Draws operations for the queries of the designs, with fields from the records of their inputs.
+// Draws the operations that CompareDesigns() draws with these options. Of the options, it uses
+// `designs`, `table`, `inputs`, `operations`, `distribution`, `seed`, `records_max`,
+// `output_paths`, `stop` and `progress`. Times begin with 0. An operation has the fields that its
+// query uses in any of the designs. `operations_per_second` is finite and above 0. The same options
+// and files give the same trace.
 // Memory: for each query at most 100,000 records or 64 MiB; 16 bytes per operation.
-//
-// Errors:
-//   InvalidArgument      wrong options; several tables that have the queries; a wrong input; a
-//                        query without a record that all designs can use; a query that reads in
-//                        one design and writes in another
-//   NotFound             a design lacks the table or a query; a file does not exist
-//   Cancelled            a stop was requested
-//   those of the file system and of `write`
+// Errors: also InvalidArgument for a query without a record that all designs can use.
 [[nodiscard]] absl::Status SynthesizeLogicalTrace(
-    const SynthesizeOptions& options, const std::function<absl::Status(std::string_view)>& write);
+    const CompareOptions& options, double operations_per_second,
+    const std::function<absl::Status(std::string_view)>& write);
 
 struct RecordsToLogicalOptions {
   std::string query = {};  // of all operations. Required, in UTF-8
@@ -75,16 +50,10 @@ struct RecordsToLogicalOptions {
   // The operations have the fields that the query uses in these designs. A record must be usable in
   // all of them. Empty: the operations have all fields of the records, and the query reads.
   std::vector<Design> designs = {};
-  std::string table = {};  // of each design. "": the only one that has the first design's queries
+  std::string table = {};
   bool skips_bad = false;  // leaves out records that cannot be used, and counts them
-  // Files that the caller writes. If one of them is a file that is read, the call returns
-  // InvalidArgument.
   std::vector<std::string> output_paths = {};
-
-  // Ends the call with Cancelled if a stop is requested. Default: never.
   std::stop_token stop = {};
-  // Called from time to time: `done` of `total` units of the phase, "reading" or "writing".
-  // Default: nothing is called.
   std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
 };
 
@@ -98,30 +67,17 @@ struct RecordsToLogicalReport {
 // file that LoadDesign() reads, whose ending states the format, or the directory of an export of
 // DynamoDB. For a query that writes, records that no row of the table selects are ignored.
 // Memory: 128 MiB of lines that are being sorted, and the largest record.
-//
-// Errors:
-//   InvalidArgument      wrong options; several tables that have the query; a query that reads in
-//                        one design and writes in another; without skips_bad, a record that cannot
-//                        be used; no record that can be used. A record with a time before that of a
-//                        line that was passed to `write` cannot be used
-//   NotFound             a design lacks the table or the query; a file does not exist
-//   Cancelled            a stop was requested
-//   those of the file system and of `write`
+// Errors: also InvalidArgument if no record can be used, or, without skips_bad, if one cannot. A
+// record with a time before that of a line that was passed to `write` cannot be used.
 [[nodiscard]] absl::StatusOr<RecordsToLogicalReport> RecordsToLogicalTrace(
     const std::string& input_path, const RecordsToLogicalOptions& options,
     const std::function<absl::Status(std::string_view)>& write);
 
 struct TraceToLogicalOptions {
-  std::string table = {};  // of the design. "": the only one that has queries
-  // Paths by the name of an input. They replace the files that the design names. The fields of a
-  // write are those of the record of its row.
-  std::map<std::string, std::string> inputs = {};
+  std::string table = {};                          // "": the only one that has queries
+  std::map<std::string, std::string> inputs = {};  // the fields of a write are those of its record
   bool skips_bad = false;  // leaves out wrong lines of the trace, and counts them
-  // Files that the caller writes. If one of them is a file that is read, the call returns
-  // InvalidArgument.
   std::vector<std::string> output_paths = {};
-
-  // Ends the call with Cancelled if a stop is requested. Default: never.
   std::stop_token stop = {};
 };
 
@@ -129,28 +85,19 @@ struct TraceToLogicalReport {
   uint64_t recorded_operations = 0;               // of the recorded trace
   uint64_t written_operations = 0;                // of the logical trace
   std::map<std::string, uint64_t> left_out = {};  // operations without a query, by the reason
-  // Wrong lines of the recorded trace, with skips_bad, and its damaged blocks.
-  uint64_t skipped_lines = 0;
-  std::vector<std::string> notes = {};  // about inputs without a file, as text for people
+  uint64_t skipped_lines = 0;                     // wrong lines, with skips_bad, and damaged blocks
+  std::vector<std::string> notes = {};            // about inputs without a file, as text for people
 };
 
 // Converts each operation of a recorded trace to the query of `design`, and its fields, that makes
 // this operation. docs/lab/trace.md describes the rules. Operations that no query makes are left
 // out and counted. Of the requests of one query that fans out, only the first one becomes an
-// operation. Memory: 80 MiB to read the trace, and at most 256 MiB for the row keys that it writes
-// and their records.
-//
-// Errors:
-//   InvalidArgument      several tables that have queries; a wrong input; without skips_bad, a
-//                        wrong line of the trace; a trace without operations; more than 256 MiB of
-//                        row keys and records
-//   NotFound             the design lacks the table, or it has no queries; a file does not exist
-//   Cancelled            a stop was requested
-//   those of the file system and of `write`
+// operation.
+// Memory: 80 MiB to read the trace, and at most 256 MiB for the row keys that it writes and their
+// records. Errors: also InvalidArgument for more than these 256 MiB, for a trace without
+// operations, and, without skips_bad, for a wrong line.
 [[nodiscard]] absl::StatusOr<TraceToLogicalReport> TraceToLogicalTrace(
     const std::string& trace_path, const Design& design, const TraceToLogicalOptions& options,
     const std::function<absl::Status(std::string_view)>& write);
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

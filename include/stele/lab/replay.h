@@ -1,8 +1,6 @@
-// stele/lab/replay.h: runs a trace against a database and measures it. Requires the library
-// stele::lab.
+// stele/lab/replay.h: runs a trace against a database and measures it, as `stele replay` does.
+// Requires the library stele::lab. docs/lab/replay.md describes the operations and the figures.
 //
-// stele/stele.h does not include this header. `stele replay` has the same functions.
-// docs/lab/replay.md describes the call for each operation of a trace, and the figures.
 // Threads:   Replay() starts its own threads and returns after they ended. Calls may run together.
 //            The other types are values, and thread-compatible.
 // Memory:    at most 64 MiB of operations that wait, and 80 MiB to read the trace, unless a record
@@ -25,35 +23,18 @@
 #include "stele/lab/design.h"
 #include "stele/lab/histogram.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
-// When the operations of a replay are due.
-class ReplayRate {
- public:
+// When the operations of a replay are due. At most one member is set, to a finite number above 0.
+struct ReplayRate {
+  std::optional<double> speed = {};  // an open loop: the recorded times, so many times as fast
+  std::optional<double> operations_per_second = {};  // an open loop with this rate
+
   // A closed loop: the operations of a thread run one after the other.
   static ReplayRate Max() { return {}; }
-  // An open loop at the recorded times, `speed` times as fast. `speed` is above 0.
-  static ReplayRate Recorded(double speed = 1);
-  // An open loop with this rate. `operations` is above 0.
-  static ReplayRate PerSecond(double operations);
-
-  bool is_open_loop() const { return speed_.has_value() || rate_.has_value(); }
-  // True if the trace must have times.
-  bool needs_times() const { return speed_.has_value(); }
-  // False for a rate that is not a finite number above 0.
-  bool is_valid() const;
-  // Returns how long after the start an operation of an open loop is due: at most 100 years. In a
-  // closed loop 0. `number` operations come before it. It was recorded `micros` microseconds after
-  // the first one.
-  std::chrono::nanoseconds DueAfter(uint64_t number, int64_t micros) const;
-  // "open loop at the recorded times", "open loop, 500 operations/s", "closed loop".
-  std::string ToText() const;
-
- private:
-  std::optional<double> speed_;  // the recorded times, so many times as fast
-  std::optional<double> rate_;   // operations per second
+  static ReplayRate Recorded(double speed = 1) { return {.speed = speed}; }
+  static ReplayRate PerSecond(double number) { return {.operations_per_second = number}; }
+  bool is_open_loop() const { return speed.has_value() || operations_per_second.has_value(); }
 };
 
 enum class ReplayWrites : uint8_t {
@@ -63,41 +44,32 @@ enum class ReplayWrites : uint8_t {
 };
 
 struct ReplayOptions {
-  // The design of a logical trace. Not set: the trace is a recorded one.
-  std::optional<Design> design = {};
-  std::string design_table = {};  // its table. "": the only one that has queries
+  std::optional<Design> design = {};  // of a logical trace. Not set: the trace is a recorded one
+  std::string design_table = {};      // its table. "": the only one that has queries
   // Table names by their name in the trace or the design. Other tables keep their name.
   std::map<std::string, std::string> tables = {};
 
   ReplayRate rate = ReplayRate::Recorded();
-  // From 1 to 256. The first row key of an operation decides its thread, so operations on one row
-  // keep their order.
-  uint64_t threads = 8;
-  // The first operations, and those that are due or begin in the first time, run but are not
-  // counted.
-  uint64_t warmup_operations = 0;
-  std::chrono::nanoseconds warmup{0};
-  uint64_t operations_max = 0;  // reads at most this many operations of the trace. 0: all
+  uint64_t threads = 8;  // from 1 to 256. Operations on one row run on the same one, in order
+  uint64_t warmup_operations = 0;      // the first operations, which run but are not counted
+  std::chrono::nanoseconds warmup{0};  // likewise those that are due or begin in the first time
+  uint64_t operations_max = 0;         // reads at most this many operations of the trace. 0: all
   ReplayWrites writes = ReplayWrites::kApply;
   uint64_t seed = 1;       // of the values that are written; a recorded trace has none
   bool skips_bad = false;  // leaves out wrong lines of a recorded trace, and counts them
-  // Fills ReplayReport::interval_log. Memory: 261 KiB for each kind of operation and second, on
-  // each thread.
+  // Fills ReplayReport::interval_log. Memory: 261 KiB per kind, second and thread.
   bool keeps_intervals = false;
 
   std::string location = {};  // of the database, for the report; not used otherwise
-  // Ends the replay if a stop is requested, also while the trace is read, and cancels the calls
-  // that run, but not a range delete. Default: never.
+  // Ends the replay if a stop is requested, and cancels the calls that run, but not a range delete.
   std::stop_token stop = {};
-  // Called on the caller's thread for each operation, after it was given to a thread. `operations`
-  // were read from the trace. Must not throw, since the threads of the replay run: use `stop` to
-  // end it. Default: nothing is called.
+  // Called on the caller's thread after an operation was given to a thread. `operations` were read
+  // from the trace. Must not throw.
   std::function<void(uint64_t operations)> progress = {};
 };
 
 // The figures of a replay. Times are nanoseconds. Operations of the warm-up are in no count.
 struct ReplayReport {
-  // The operations of one kind.
   struct Operations {
     uint64_t operations = 0;         // those that ended, also with an error
     uint64_t rows = 0;               // that successful operations returned or wrote
@@ -131,23 +103,17 @@ struct ReplayReport {
   // Why the replay ended early: the error of the trace, or Cancelled for ReplayOptions::stop. All
   // operations before a wrong line ran.
   absl::Status end = absl::OkStatus();
-  // HdrHistogram's interval log: one line per second and kind. "" unless keeps_intervals.
-  std::string interval_log = {};
+  std::string interval_log = {};  // of HdrHistogram: a line per second and kind
 
-  // Returns the sum of all kinds.
-  Operations Sum() const;
-  // Returns the number of failed operations.
-  uint64_t error_count() const;
-  // True if an open loop ended late: by more than 5 % of its scheduled time and 100 ms.
-  bool fell_behind() const;
+  Operations Sum() const;        // of all kinds
+  uint64_t error_count() const;  // failed operations
+  bool fell_behind() const;      // an open loop ended late, by more than 5 % and 100 ms
 
-  // The report for a terminal: characters that are not visible are escaped.
-  std::string ToText() const;
+  std::string ToText() const;  // for a terminal: characters that are not visible are escaped
   // JSON lines: the settings, one line per kind of operation, and one for all of them. `version` is
   // that of the caller.
   std::string ToJson(std::string_view version) const;
-  // One page that needs no other file and no network.
-  std::string ToHtml() const;
+  std::string ToHtml() const;  // one page that needs no other file and no network
 };
 
 // Replays a trace on the tables of `database`. Errors of operations are counted and do not end the
@@ -155,8 +121,7 @@ struct ReplayReport {
 //
 // Errors, before the first operation runs:
 //   InvalidArgument      wrong options; a wrong first line of the trace; any wrong line of a
-//   logical
-//                        trace, or one without times if the rate needs them
+//                        logical trace, or one without times if the rate needs them
 //   NotFound             the trace does not exist; the database lacks the table of the first
 //                        operation, or of the design
 //   ResourceExhausted    a thread could not be started
@@ -167,6 +132,4 @@ struct ReplayReport {
                                                   const std::string& trace_path,
                                                   const ReplayOptions& options = {});
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

@@ -1,9 +1,8 @@
-// stele/lab/trace.h: reads and writes traces of operations, inspects them and converts their forms.
-// Requires the library stele::lab.
+// stele/lab/trace.h: reads, writes and inspects traces of operations. Requires the library
+// stele::lab. docs/lab/trace.md describes the forms and the members.
 //
-// stele/stele.h does not include this header. `stele trace` has the same functions. A trace is in
-// JSON lines or in the binary form, and may be compressed with gzip or zstd. Readers recognize the
-// form by the first bytes.
+// A trace is in JSON lines or in the binary form, and may be compressed with gzip or zstd. Readers
+// recognize the form by the first bytes.
 // Errors:    InvalidArgument for a wrong record, unless `skips_bad`, for a damaged header, and for
 //            more than 10,000 tables; Unimplemented for a newer version of the format; errors of
 //            the file system. Damaged blocks of the binary form are always skipped and counted.
@@ -13,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,9 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace stele {
-inline namespace v0 {
-namespace lab {
+namespace stele::inline v0::lab {
 
 struct TraceInfo {
   // Reads the whole trace.
@@ -40,10 +38,6 @@ struct TraceInfo {
     uint64_t records = 0;
     bool is_exact = true;  // false: it has at least `records` operations
   };
-  struct Tag {
-    std::string tag = {};
-    uint64_t records = 0;
-  };
 
   std::string path = {};
   uint64_t file_bytes = 0;
@@ -53,10 +47,9 @@ struct TraceInfo {
   uint64_t skipped_lines = 0;               // wrong lines, or damaged blocks
   std::vector<Operations> operations = {};  // by table and op
   std::vector<Row> rows = {};               // at most 10, those with the most gets and writes first
-  std::vector<Tag> tags = {};               // at most 1,000, sorted by name; not the empty tag
+  std::map<std::string, uint64_t> tags = {};  // records by tag, at most 1,000; not the empty tag
 
-  // For the binary form. If the recording did not end normally, is_complete is false and the
-  // members after it are 0 or false.
+  // Of the binary form. Without is_complete, the members after it are 0 or false.
   bool is_binary = false, is_complete = false;
   uint64_t seen = 0;              // operations during the recording
   uint64_t dropped = 0;           // chosen by the sample, but not written to the file
@@ -66,23 +59,10 @@ struct TraceInfo {
   std::string ToJson() const;  // one object in one line
 };
 
-enum class TraceForm : uint8_t { kJsonLines, kJsonLinesZstd, kBinary };
-
-// Passes the trace in another form to `write`, part by part, and returns the number of skipped
-// records and blocks. An error of `write` ends the call, which returns it. A record of more than 4
-// MiB has no binary form.
-//
-// Sets `is_complete`, unless it is null. False: the recording of a binary trace did not end
-// normally, or still runs. Then the call converts all complete blocks, which may be none.
-[[nodiscard]] absl::StatusOr<uint64_t> ConvertTrace(
-    const std::string& path, TraceForm form,
-    const std::function<absl::Status(std::string_view)>& write, bool skips_bad = false,
-    bool* is_complete = nullptr);
-
 enum class TraceOp : uint8_t { kGet, kMget, kScan, kSet, kDel, kRmw, kCas, kDrop };
 
-// One operation of a trace. docs/lab/trace.md describes the members. A number that is not set is
-// unknown. A record never has the value of a cell.
+// One operation of a trace. A number that is not set is unknown. A record never has the value of a
+// cell.
 struct TraceRecord {
   struct Range {
     std::optional<std::string> start = {}, end = {};  // not set: no bound
@@ -120,16 +100,14 @@ struct TraceRecord {
 // Reads the operations of a trace in the order of the file, in one pass.
 class TraceReader {
  public:
-  // `skips_bad`: true: leaves out wrong records, and counts them; false: a wrong record is an
-  // error.
+  // `skips_bad`: leaves out wrong records, and counts them. Otherwise they are errors.
   [[nodiscard]] static absl::StatusOr<TraceReader> Open(const std::string& path,
                                                         bool skips_bad = false);
   TraceReader(TraceReader&&) noexcept;
   TraceReader& operator=(TraceReader&&) noexcept;
   ~TraceReader();
 
-  // Sets *record to the next operation. Returns false at the end. Must not be called again after an
-  // error or the end.
+  // Sets *record to the next operation, or returns false at the end. An error or the end is final.
   [[nodiscard]] absl::StatusOr<bool> Next(TraceRecord* record);
   // The trace has 1 in sample() operations. Known after the first Next(); 1 before.
   uint64_t sample() const;
@@ -143,7 +121,8 @@ class TraceReader {
   std::unique_ptr<State> state_;
 };
 
-// Writes a trace in any form.
+enum class TraceForm : uint8_t { kJsonLines, kJsonLinesZstd, kBinary };
+
 class TraceWriter {
  public:
   // Passes the bytes of the trace to `write`, part by part. If `write` fails, the present call and
@@ -156,15 +135,11 @@ class TraceWriter {
   ~TraceWriter();  // does not finish the trace
 
   // Adds an operation. Returns InvalidArgument for one that no reader accepts. Then nothing is
-  // written, and other operations may follow. Readers do not accept:
-  // - a time before 1970, and an `op` that is not a TraceOp;
-  // - a row key of more than 65,535 bytes;
-  // - an empty `row` of a successful operation on one row;
-  // - a table or status that is not UTF-8;
-  // - more than 4 MiB in the binary form, and a line of more than 64 MiB in JSON lines.
+  // written, and other operations may follow. Readers do not accept a time before 1970, an unknown
+  // `op`, a row key above 65,535 bytes, an empty `row` of a successful operation on one row, a
+  // table or status that is not UTF-8, and more than 4 MiB (binary form) or 64 MiB (JSON lines).
   absl::Status Add(const TraceRecord& record);
-  // Ends the trace. Nothing may be added after it. If it is not called, the last operations may be
-  // missing.
+  // Ends the trace. Nothing may be added after it. Without it the last operations may be missing.
   absl::Status Finish();
 
  private:
@@ -173,6 +148,4 @@ class TraceWriter {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::inline v0::lab

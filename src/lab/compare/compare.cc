@@ -15,6 +15,7 @@
 #include "lab/compare/run_comparison.h"
 #include "lab/compare/workload.h"
 #include "lab/workload/logical_trace.h"
+#include "lab/workload/replay_rate.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -48,11 +49,11 @@ absl::Status CheckCompareOptions(const CompareOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWorkDirectory(options.work_directory));
   STELE_RETURN_IF_ERROR(CheckCount("threads", options.threads, kCompareThreadsMax));
   STELE_RETURN_IF_ERROR(CheckCount("rounds", options.rounds, kRoundsMax));
-  if (!options.rate.is_valid())
+  if (!IsValid(options.rate))
     return InvalidArgument("CompareOptions::rate must be a finite number above 0");
   if (options.estimate.has_value()) STELE_RETURN_IF_ERROR(CheckEstimateSettings(*options.estimate));
   if (!options.trace_path.empty()) return absl::OkStatus();
-  if (options.rate.needs_times())
+  if (options.rate.speed.has_value())
     return InvalidArgument(
         "CompareOptions::rate has the recorded times, and needs a trace: set trace_path");
   return CheckDrawing("CompareOptions", options.operations, options.distribution);
@@ -90,7 +91,7 @@ absl::StatusOr<CompareReport> CompareChecked(const CompareOptions& options) {
                          options.trace_path.empty()
                              ? MakeWorkload(choices, options)
                              : ReadLogicalTrace(options.trace_path, choices, options.stop));
-  if (options.rate.needs_times() && !workload.has_times)
+  if (options.rate.speed.has_value() && !workload.has_times)
     return InvalidArgument("{} has no times: use another CompareOptions::rate",
                            Printable(options.trace_path));
   CompareReport report = BeginReport(options, workload);

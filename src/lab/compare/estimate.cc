@@ -97,7 +97,7 @@ stele::lab::CompareReport::Estimate EstimateOf(const EstimateSettings& settings,
       std::ceil(estimate.storage_gb / 1000 / (settings.node_storage_tb * settings.target));
   estimate.nodes =
       static_cast<uint64_t>(std::min(std::max({1.0, for_load, for_storage}), kNodesMax));
-  if (settings.has_prices()) {
+  if (settings.node_hour.has_value()) {
     estimate.month_price =
         static_cast<double>(estimate.nodes) * *settings.node_hour * kHoursPerMonth +
         estimate.storage_gb * *settings.gb_month;

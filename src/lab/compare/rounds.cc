@@ -14,6 +14,7 @@
 #include "keys/printable.h"
 #include "lab/figures/figures.h"
 #include "lab/workload/random.h"
+#include "lab/workload/replay_rate.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -90,7 +91,7 @@ class RoundThread {
       const LogicalOperation& operation = workload_.operations[i];
       if (options_.threads > 1 && Fnv1a(operation.record) % options_.threads != number_) continue;
       const absl::Status status =
-          Measure(operation, begin_ + options_.rate.DueAfter(i, operation.micros));
+          Measure(operation, begin_ + DueAfter(options_.rate, i, operation.micros));
       if (!status.ok()) stop_.Stop(status);
     }
   }

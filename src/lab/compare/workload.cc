@@ -7,10 +7,10 @@
 #include "base/status.h"
 #include "keys/printable.h"
 #include "lab/load/query_inputs.h"
+#include "lab/load/query_records.h"
 #include "lab/records/record_input.h"
 #include "lab/workload/random.h"
 #include "lab/workload/row_chooser.h"
-#include "stele/lab/load.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -193,9 +193,9 @@ absl::StatusOr<LogicalWorkload> MakeWorkload(const std::vector<DesignTableChoice
   LogicalWorkload workload;
   std::vector<int64_t> weights;
   const DesignTableChoice& first = designs[0];
-  stele::lab::QueryRecordsOptions reading{.inputs = options.inputs,
-                                          .output_paths = options.output_paths,
-                                          .input_records_max = options.records_max};
+  QueryRecordsOptions reading{.inputs = options.inputs,
+                              .output_paths = options.output_paths,
+                              .input_records_max = options.records_max};
   for (size_t i = 1; i < designs.size(); ++i)
     reading.others.emplace_back(designs[i].design, designs[i].table);
   reading.progress = options.progress;
@@ -205,8 +205,8 @@ absl::StatusOr<LogicalWorkload> MakeWorkload(const std::vector<DesignTableChoice
     STELE_ASSIGN_OR_RETURN(query.input, WrittenInputOf(designs, name));
     STELE_ASSIGN_OR_RETURN(const QueryInputs inputs,
                            QueryInputs::Find(first.design, first.table, name));
-    STELE_ASSIGN_OR_RETURN(stele::lab::QueryRecords found,
-                           stele::lab::ReadQueryRecords(first.design, first.table, name, reading));
+    STELE_ASSIGN_OR_RETURN(QueryRecords found,
+                           ReadQueryRecords(first.design, first.table, name, reading));
     query.records = std::move(found.records);
     query.unusable_records = found.unusable_records;
     query.first_unusable_record = std::move(found.first_error);

@@ -10,6 +10,7 @@
 #include "lab/figures/figures.h"
 #include "lab/heat_output/map_values.h"
 #include "lab/values/base64.h"
+#include "lab/workload/replay_rate.h"
 #include "lab/workload/row_chooser.h"
 #include "stele/lab/compare.h"
 
@@ -176,7 +177,7 @@ std::string CompareReport::ToJson(std::string_view version) const {
                {"operations", operations},
                {"rounds", rounds},
                {"threads", threads},
-               {"loop", rate.ToText()},
+               {"loop", internal::lab::ReplayRateText(rate)},
                {"version", version},
                {"machine", internal::lab::Machine()},
                {"answers_compared", answers_compared},

@@ -11,6 +11,7 @@
 #include "keys/printable.h"
 #include "lab/figures/figures.h"
 #include "lab/values/number_text.h"
+#include "lab/workload/replay_rate.h"
 #include "lab/workload/row_chooser.h"
 #include "stele/lab/heat_map.h"
 #include "stele/lab/lint.h"
@@ -63,7 +64,7 @@ std::string ReplayedText(const CompareReport& report) {
                                  : "trace " + EscapedBytes(report.trace);
   constexpr std::string_view kCaches[] = {"", ", cold cache", ", warm and cold cache"};
   return fmt::format("{}, {}, {}, rounds {}{}, {}", Counted(report.operations, "operation"),
-                     report.rate.ToText(), Counted(report.threads, "thread"),
+                     ReplayRateText(report.rate), Counted(report.threads, "thread"),
                      WithCommas(report.rounds), kCaches[static_cast<size_t>(report.caches)],
                      source);
 }
@@ -330,7 +331,7 @@ void AddEstimateGroup(const stele::lab::EstimateSettings& settings, const Compar
   figure(
       "nodes", "estimated nodes", lower,
       [](const Estimate& estimate) { return static_cast<double>(estimate.nodes); }, WholeText);
-  if (!settings.has_prices()) return;
+  if (!settings.node_hour.has_value()) return;
   figure(
       "price of a month", "estimated price", lower,
       [](const Estimate& estimate) { return *estimate.month_price; },

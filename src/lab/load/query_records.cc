@@ -1,4 +1,5 @@
-// load/query_records.cc: reads the records from which a query takes its parameters.
+#include "lab/load/query_records.h"
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -9,14 +10,11 @@
 #include "lab/design/row_mapping.h"
 #include "lab/load/query_inputs.h"
 #include "lab/records/record_input.h"
-#include "stele/lab/load.h"
 
 namespace stele::internal::lab {
 namespace {
 
 using stele::lab::Design;
-using stele::lab::QueryRecords;
-using stele::lab::QueryRecordsOptions;
 
 constexpr size_t kKeptBytesMax = size_t{64} << 20;
 constexpr size_t kFieldBytes = 128;  // of a field, without its text
@@ -173,27 +171,19 @@ class QueryRecordsReader {
 };
 
 }  // namespace
-}  // namespace stele::internal::lab
-
-namespace stele {
-inline namespace v0 {
-namespace lab {
 
 absl::StatusOr<QueryRecords> ReadQueryRecords(const Design& design, std::string_view table,
                                               std::string_view query,
                                               const QueryRecordsOptions& options) {
-  using internal::lab::QueryInputs;
   std::vector<QueryInputs> queries;
   STELE_ASSIGN_OR_RETURN(QueryInputs first, QueryInputs::Find(design, table, query));
-  STELE_RETURN_IF_ERROR(internal::lab::CheckGiven(first.model(), options.inputs));
+  STELE_RETURN_IF_ERROR(CheckGiven(first.model(), options.inputs));
   queries.push_back(std::move(first));
   for (const auto& [other, other_table] : options.others) {
     STELE_ASSIGN_OR_RETURN(QueryInputs same_query, QueryInputs::Find(other, other_table, query));
     queries.push_back(std::move(same_query));
   }
-  return internal::lab::QueryRecordsReader(std::move(queries), options).Read();
+  return QueryRecordsReader(std::move(queries), options).Read();
 }
 
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele
+}  // namespace stele::internal::lab

@@ -6,40 +6,35 @@
 #include "lab/compare/workload.h"
 #include "lab/workload/logical_trace.h"
 #include "lab/workload/logical_workload.h"
+#include "lab/workload/replay_rate.h"
 #include "stele/lab/logical_trace.h"
 
 namespace stele {
 inline namespace v0 {
 namespace lab {
 
-absl::Status SynthesizeLogicalTrace(const SynthesizeOptions& options,
+absl::Status SynthesizeLogicalTrace(const CompareOptions& options, double operations_per_second,
                                     const std::function<absl::Status(std::string_view)>& write) {
   if (options.designs.empty())
-    return internal::InvalidArgument("SynthesizeOptions::designs is empty, and needs a design");
+    return internal::InvalidArgument("CompareOptions::designs is empty, and needs a design");
   STELE_RETURN_IF_ERROR(
-      internal::lab::CheckDrawing("SynthesizeOptions", options.operations, options.distribution));
-  const ReplayRate rate = ReplayRate::PerSecond(options.operations_per_second);
-  if (!rate.is_valid())
+      internal::lab::CheckDrawing("CompareOptions", options.operations, options.distribution));
+  const ReplayRate rate = ReplayRate::PerSecond(operations_per_second);
+  if (!internal::lab::IsValid(rate))
     return internal::InvalidArgument(
-        "SynthesizeOptions::operations_per_second is {:g}, and must be a finite number above 0",
-        options.operations_per_second);
+        "operations_per_second is {:g}, and must be a finite number above 0",
+        operations_per_second);
   STELE_ASSIGN_OR_RETURN(
       const auto choices,
-      internal::lab::ChooseTables(options.designs, options.table, "SynthesizeOptions::table"));
+      internal::lab::ChooseTables(options.designs, options.table, "CompareOptions::table"));
   STELE_ASSIGN_OR_RETURN(const internal::lab::LogicalWorkload workload,
-                         internal::lab::MakeWorkload(choices, {.inputs = options.inputs,
-                                                               .operations = options.operations,
-                                                               .distribution = options.distribution,
-                                                               .seed = options.seed,
-                                                               .records_max = options.records_max,
-                                                               .output_paths = options.output_paths,
-                                                               .stop = options.stop,
-                                                               .progress = options.progress}));
+                         internal::lab::MakeWorkload(choices, options));
   if (options.progress) options.progress("writing", 0, workload.operations.size());
   for (size_t i = 0; i < workload.operations.size(); ++i) {
     if (options.stop.stop_requested()) return internal::Cancelled("the trace was stopped");
     const int64_t micros =
-        std::chrono::duration_cast<std::chrono::microseconds>(rate.DueAfter(i, 0)).count();
+        std::chrono::duration_cast<std::chrono::microseconds>(internal::lab::DueAfter(rate, i, 0))
+            .count();
     const internal::lab::LogicalOperation& operation = workload.operations[i];
     const internal::lab::LogicalQuery& query = workload.queries[operation.query];
     STELE_RETURN_IF_ERROR(write(internal::lab::LogicalLine(

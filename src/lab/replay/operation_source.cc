@@ -172,7 +172,7 @@ absl::StatusOr<std::unique_ptr<OperationSource>> OpenLogical(const std::string& 
   std::vector<DesignTableChoice> choices = {
       {*options.design, DesignName(options.design->name()), design_table}};
   STELE_ASSIGN_OR_RETURN(LogicalWorkload workload, ReadLogicalTrace(path, choices, options.stop));
-  if (options.rate.needs_times() && !workload.has_times)
+  if (options.rate.speed.has_value() && !workload.has_times)
     return InvalidArgument("{} has no times: use another ReplayOptions::rate", Printable(path));
   const auto mapped = options.tables.find(design_table);
   STELE_ASSIGN_OR_RETURN(

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "lab/replay/operation_source.h"
 #include "lab/replay/runner.h"
+#include "lab/workload/replay_rate.h"
 
 namespace stele {
 inline namespace v0 {
@@ -16,7 +17,7 @@ absl::Status CheckReplayOptions(const ReplayOptions& options) {
   if (options.threads == 0 || options.threads > kReplayThreadsMax)
     return internal::InvalidArgument("ReplayOptions::threads is {}, and must be from 1 to {}",
                                      options.threads, kReplayThreadsMax);
-  if (!options.rate.is_valid())
+  if (!internal::lab::IsValid(options.rate))
     return internal::InvalidArgument("ReplayOptions::rate must be a finite number above 0");
   if (!options.design.has_value() && !options.design_table.empty())
     return internal::InvalidArgument(

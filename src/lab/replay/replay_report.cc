@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "lab/figures/figures.h"
 #include "lab/replay/report_table.h"
+#include "lab/workload/replay_rate.h"
 #include "stele/lab/replay.h"
 
 namespace stele {
@@ -92,7 +93,7 @@ std::string ReplayReport::ToJson(std::string_view version) const {
   Json run = {{"location", location},
               {"trace", trace},
               {"sample", sample},
-              {"loop", rate.ToText()},
+              {"loop", internal::lab::ReplayRateText(rate)},
               {"threads", threads},
               {"seed", seed},
               {"seconds", internal::lab::SecondsOf(time)},

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "keys/printable.h"
 #include "lab/figures/figures.h"
+#include "lab/workload/replay_rate.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -55,7 +56,7 @@ ReplayTable MakeReplayTable(const ReplayReport& report) {
       "machine   {}\ndatabase  {}\ntrace     {}{}\nrun       {}, {} threads, seed {}{}\n",
       Machine(), EscapedBytes(report.location), EscapedBytes(report.trace),
       report.sample > 1 ? fmt::format(", with one operation in {}", report.sample) : "",
-      report.rate.ToText(), report.threads, report.seed, WarmupText(report));
+      ReplayRateText(report.rate), report.threads, report.seed, WarmupText(report));
   for (const auto& [name, part] : report.operations)
     table.lines.push_back(LineOf(name, part, report.time));
   const ReplayReport::Operations all = report.Sum();

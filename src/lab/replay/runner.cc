@@ -14,6 +14,7 @@
 #include "lab/replay/operation_queues.h"
 #include "lab/replay/replay_operation.h"
 #include "lab/workload/random.h"
+#include "lab/workload/replay_rate.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -231,7 +232,7 @@ absl::Status RunReplay(const ReplayOptions& options, OperationSource& source,
   std::optional<std::chrono::nanoseconds> first_due;
   uint64_t pushed = 0;
   while (next.has_value() && !options.stop.stop_requested()) {
-    const std::chrono::nanoseconds due = options.rate.DueAfter(next->number, next->micros);
+    const std::chrono::nanoseconds due = DueAfter(options.rate, next->number, next->micros);
     const bool is_warmup = next->number < options.warmup_operations ||
                            (options.rate.is_open_loop() && due < options.warmup);
     if (!is_warmup && !first_due.has_value()) first_due = due;

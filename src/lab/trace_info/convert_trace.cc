@@ -1,15 +1,12 @@
+#include "lab/trace_info/convert_trace.h"
+
 #include "base/status.h"
 #include "lab/trace/trace_input.h"
-#include "lab/trace_info/trace_output.h"
-#include "stele/lab/trace.h"
 
 namespace stele::internal::lab {
-namespace {
 
-using stele::lab::TraceForm;
-
-absl::StatusOr<uint64_t> Convert(const std::string& path, TraceForm form, const WritePart& write,
-                                 bool skips_bad, bool* is_complete) {
+absl::StatusOr<uint64_t> ConvertTrace(const std::string& path, stele::lab::TraceForm form,
+                                      const WritePart& write, bool skips_bad, bool* is_complete) {
   STELE_ASSIGN_OR_RETURN(const auto input, TraceInput::Open(path, {.skips_bad = skips_bad}));
   TraceRecord record;
   uint64_t records = 0;
@@ -43,19 +40,4 @@ absl::StatusOr<uint64_t> Convert(const std::string& path, TraceForm form, const 
   return input->skipped_lines() + refused;
 }
 
-}  // namespace
 }  // namespace stele::internal::lab
-
-namespace stele {
-inline namespace v0 {
-namespace lab {
-
-absl::StatusOr<uint64_t> ConvertTrace(const std::string& path, TraceForm form,
-                                      const std::function<absl::Status(std::string_view)>& write,
-                                      bool skips_bad, bool* is_complete) {
-  return internal::lab::Convert(path, form, write, skips_bad, is_complete);
-}
-
-}  // namespace lab
-}  // namespace v0
-}  // namespace stele

@@ -128,7 +128,7 @@ std::string TraceInfo::ToText() const {
                      (row.is_exact ? "" : "at least ") + WithCommas(row.records)});
   if (!rows.empty()) out += ColumnsText(lines, 2);
   lines = {{"tag", "records"}};
-  for (const Tag& tag : tags) lines.push_back({Shown(tag.tag), WithCommas(tag.records)});
+  for (const auto& [tag, count] : tags) lines.push_back({Shown(tag), WithCommas(count)});
   if (!tags.empty()) out += ColumnsText(lines, 1);
   return out;
 }
@@ -172,10 +172,10 @@ std::string TraceInfo::ToJson() const {
     out += fmt::format(",\"is_exact\":{}}}", flag(row.is_exact));
   }
   out += "],\"tags\":[";
-  for (const Tag& tag : tags) {
+  for (const auto& [tag, count] : tags) {
     out += out.back() == '[' ? "{" : ",{";
-    AppendBytesOf("tag", tag.tag, &out);
-    AppendNumberOf("records", tag.records, &out);
+    AppendBytesOf("tag", tag, &out);
+    AppendNumberOf("records", count, &out);
     out += "}";
   }
   return out + "]}\n";

@@ -52,7 +52,7 @@ class InfoCounter {
         info_.operations.push_back(std::move(counts));
       }
     }
-    for (const auto& [tag, records] : tags_) info_.tags.push_back({.tag = tag, .records = records});
+    info_.tags = std::move(tags_);
     info_.rows = rows_.Take();
     return std::move(info_);
   }

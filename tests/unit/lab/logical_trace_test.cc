@@ -19,12 +19,12 @@
 namespace stele::internal::lab {
 namespace {
 
+using stele::lab::CompareOptions;
 using stele::lab::Design;
 using stele::lab::RecordsToLogicalOptions;
 using stele::lab::RecordsToLogicalReport;
 using stele::lab::RecordsToLogicalTrace;
 using stele::lab::SynthesizeLogicalTrace;
-using stele::lab::SynthesizeOptions;
 using stele::lab::TraceToLogicalOptions;
 using stele::lab::TraceToLogicalReport;
 using stele::lab::TraceToLogicalTrace;
@@ -107,18 +107,19 @@ class SynthesizeTest : public LogicalTraceTest {
   }
   std::vector<std::string> Drawn() const {
     std::vector<std::string> lines;
-    const absl::Status drawn = SynthesizeLogicalTrace(options_, Into(&lines));
+    const absl::Status drawn = SynthesizeLogicalTrace(options_, rate_, Into(&lines));
     EXPECT_TRUE(drawn.ok()) << drawn;
     return lines;
   }
-  void ExpectRefused(const SynthesizeOptions& options, absl::StatusCode code,
+  void ExpectRefused(const CompareOptions& options, absl::StatusCode code,
                      const std::string& message) const {
     std::vector<std::string> lines;
-    ExpectError(SynthesizeLogicalTrace(options, Into(&lines)), code, message);
+    ExpectError(SynthesizeLogicalTrace(options, rate_, Into(&lines)), code, message);
     EXPECT_TRUE(lines.empty()) << message;
   }
 
-  SynthesizeOptions options_;
+  CompareOptions options_;
+  double rate_ = 1000;
 };
 
 TEST_F(SynthesizeTest, TheSeedDecidesTheTrace) {
@@ -130,7 +131,7 @@ TEST_F(SynthesizeTest, TheSeedDecidesTheTrace) {
 }
 
 TEST_F(SynthesizeTest, ATraceIsReadBackAsAWorkload) {
-  options_.operations_per_second = 500;
+  rate_ = 500;
   const LogicalWorkload workload = ReadBack(Drawn());
   ASSERT_EQ(workload.operations.size(), 100u);
   EXPECT_TRUE(workload.has_times);
@@ -163,20 +164,21 @@ TEST_F(SynthesizeTest, ProgressNamesThePhases) {
 
 TEST_F(SynthesizeTest, WrongOptionsAreRefused) {
   const auto refused = [&](absl::StatusCode code, const std::string& message, auto change) {
-    SynthesizeOptions options = options_;
+    CompareOptions options = options_;
     change(options);
     ExpectRefused(options, code, message);
   };
   constexpr absl::StatusCode kInvalid = absl::StatusCode::kInvalidArgument;
-  refused(kInvalid, "SynthesizeOptions::designs", [](auto& options) { options.designs.clear(); });
-  refused(kInvalid, "SynthesizeOptions::operations is 0",
+  refused(kInvalid, "CompareOptions::designs", [](auto& options) { options.designs.clear(); });
+  refused(kInvalid, "CompareOptions::operations is 0",
           [](auto& options) { options.operations = 0; });
-  refused(kInvalid, "SynthesizeOptions::operations is 10000001",
+  refused(kInvalid, "CompareOptions::operations is 10000001",
           [](auto& options) { options.operations = 10'000'001; });
   for (const double rate : {0.0, -1.0, std::numeric_limits<double>::infinity()}) {
-    refused(kInvalid, "SynthesizeOptions::operations_per_second",
-            [&](auto& options) { options.operations_per_second = rate; });
+    rate_ = rate;
+    refused(kInvalid, "operations_per_second is", [](auto&) {});
   }
+  rate_ = 1000;
   refused(kInvalid, "RecordDistribution::theta",
           [](auto& options) { options.distribution.theta = 0; });
   refused(absl::StatusCode::kNotFound, "has no table none",
@@ -187,7 +189,7 @@ TEST_F(SynthesizeTest, WrongOptionsAreRefused) {
 
 TEST_F(SynthesizeTest, AnErrorOfTheFunctionEndsIt) {
   int calls = 0;
-  const absl::Status status = SynthesizeLogicalTrace(options_, [&](std::string_view) {
+  const absl::Status status = SynthesizeLogicalTrace(options_, rate_, [&](std::string_view) {
     return ++calls == 3 ? absl::DataLossError("the disk is lost") : absl::OkStatus();
   });
   ExpectError(status, absl::StatusCode::kDataLoss, "the disk is lost");
@@ -198,12 +200,13 @@ TEST_F(SynthesizeTest, AStopEndsIt) {
   std::stop_source stop;
   options_.stop = stop.get_token();
   std::vector<std::string> lines;
-  EXPECT_EQ(SynthesizeLogicalTrace(options_, StopsAfter(3, &lines, &stop)).code(),
+  EXPECT_EQ(SynthesizeLogicalTrace(options_, rate_, StopsAfter(3, &lines, &stop)).code(),
             absl::StatusCode::kCancelled);
   EXPECT_EQ(lines.size(), 3u);
   // It was requested before the records are read.
   lines.clear();
-  EXPECT_EQ(SynthesizeLogicalTrace(options_, Into(&lines)).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(SynthesizeLogicalTrace(options_, rate_, Into(&lines)).code(),
+            absl::StatusCode::kCancelled);
   EXPECT_TRUE(lines.empty());
 }
 

@@ -1,20 +1,18 @@
 // Tests which records give a query its parameters.
+#include "lab/load/query_records.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "base/status.h"
-#include "stele/lab/load.h"
 #include "unit/lab/export_fixture.h"
 
 namespace stele::internal::lab {
 namespace {
 
 using stele::lab::Design;
-using stele::lab::QueryRecords;
-using stele::lab::QueryRecordsOptions;
-using stele::lab::ReadQueryRecords;
 
 constexpr char kTwoInputs[] =
     "stele: design/1\n"

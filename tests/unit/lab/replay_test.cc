@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/workload/replay_rate.h"
 #include "stele/stele.h"
 #include "support/trace_testing.h"
 #include "trace/trace_format.h"
@@ -388,7 +389,7 @@ TEST_F(ReplayTest, WrongOptionsAreErrors) {
   }
   for (const ReplayOptions& options : wrong)
     EXPECT_EQ(Run(trace, options).status().code(), absl::StatusCode::kInvalidArgument)
-        << options.threads << " " << options.rate.ToText();
+        << options.threads << " " << ReplayRateText(options.rate);
   EXPECT_EQ(RowsOf("t"), "");
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lab/trace/trace_input.h"
+#include "lab/trace_info/convert_trace.h"
 #include "lab/trace_info/top_rows.h"
 #include "stele/lab/trace.h"
 #include "support/trace_testing.h"
@@ -13,7 +14,6 @@
 namespace stele::internal::lab {
 namespace {
 
-using stele::lab::ConvertTrace;
 using stele::lab::TraceForm;
 using stele::lab::TraceInfo;
 
@@ -166,8 +166,8 @@ TEST_F(TraceInfoTest, CountsByTableOpRowAndTag) {
   EXPECT_EQ(info.rows[1].records, 3u);
   EXPECT_EQ(info.rows[9].records, 2u);
   ASSERT_EQ(info.tags.size(), 2u);
-  EXPECT_EQ(info.tags[0].tag, "a");
-  EXPECT_EQ(info.tags[0].records, 10u);
+  EXPECT_EQ(info.tags.begin()->first, "a");
+  EXPECT_EQ(info.tags.begin()->second, 10u);
   EXPECT_NE(info.ToText().find("rate       2,207 operations/s\n"), std::string::npos)
       << info.ToText();
   EXPECT_NE(info.ToJson().find("\"rate\":2206.9,"), std::string::npos) << info.ToJson();

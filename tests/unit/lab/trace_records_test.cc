@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/trace_info/convert_trace.h"
 #include "stele/lab/trace.h"
 #include "support/trace_testing.h"
 #include "unit/lab/export_fixture.h"
@@ -212,7 +213,7 @@ TEST(TraceRecordsTest, AnErrorOfTheOutputEndsAConversion) {
   for (int i = 0; i < 300; ++i)  // more than three parts
     lines += R"({"t":1,"op":"get","table":"t","row":")" + row + "\"}\n";
   int parts = 0;
-  const auto converted = stele::lab::ConvertTrace(
+  const auto converted = internal::lab::ConvertTrace(
       directory.Write("t", lines), TraceForm::kJsonLines,
       [&](std::string_view) {
         return ++parts == 2 ? absl::InvalidArgumentError("full") : absl::OkStatus();

@@ -7,12 +7,12 @@
 #include "bench/calls.h"
 #include "bench/report.h"
 #include "key_bytes.h"
+#include "lab/load/query_records.h"
 #include "lab_files.h"
 #include "progress.h"
 #include "row_text.h"
 #include "session.h"
 #include "stele/lab/design.h"
-#include "stele/lab/load.h"
 
 namespace stele::cli {
 namespace {
@@ -127,7 +127,7 @@ absl::StatusOr<std::string> TableOf(const lab::Design& design, const BenchOption
                                 found.size(), names));
 }
 
-std::string RecordsText(const std::string& name, const lab::QueryRecords& records) {
+std::string RecordsText(const std::string& name, const internal::lab::QueryRecords& records) {
   if (records.input.empty()) return fmt::format("; {}: no parameters", EscapedKey(name));
   std::string text = fmt::format("; {}: {} records of {}", EscapedKey(name), records.records.size(),
                                  records.input);
@@ -156,14 +156,14 @@ absl::StatusOr<QueryWorkloads> LoadQueries(const BenchOptions& options, const st
         EscapedKey(name));
   }
   PhaseProgress progress;
-  lab::QueryRecordsOptions reading{.inputs = options.inputs,
-                                   .output_paths = OutputPaths(options, output)};
+  internal::lab::QueryRecordsOptions reading{.inputs = options.inputs,
+                                             .output_paths = OutputPaths(options, output)};
   reading.progress = [&progress](std::string_view phase, uint64_t done, uint64_t total) {
     progress.Set(phase, done, total);
   };
   for (const std::string& name : options.queries) {
-    STELE_ASSIGN_OR_RETURN(lab::QueryRecords records,
-                           lab::ReadQueryRecords(design, table, name, reading));
+    STELE_ASSIGN_OR_RETURN(internal::lab::QueryRecords records,
+                           internal::lab::ReadQueryRecords(design, table, name, reading));
     loaded.text += RecordsText(name, records);
     loaded.queries.push_back(
         std::make_unique<DesignQueryWorkload>(design, table, name, std::move(records.records)));

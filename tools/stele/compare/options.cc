@@ -38,7 +38,7 @@ absl::StatusOr<CompareFlags> ParseCompareFlags(const Flags& flags, const Pace& p
   options.allows_duplicates = flags.has("allow-duplicates");
   options.trace_path = flags.Get("trace", "");
   options.rate = pace;
-  if (options.rate.needs_times() && options.trace_path.empty())
+  if (options.rate.speed.has_value() && options.trace_path.empty())
     return UsageError("--rate needs --trace for recorded times; N/s needs none");
   STELE_RETURN_IF_ERROR(ParseCaches(flags.Get("cache", "warm"), &options));
   for (const char* const flag : {"operations", "distribution", "seed"}) {
