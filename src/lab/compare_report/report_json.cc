@@ -1,15 +1,12 @@
 // compare_report/report_json.cc: the figures of a comparison as JSON.
 //
 // Units:     latencies in microseconds with one decimal digit.
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "keys/printable.h"
-#include "keys/utf8.h"
 #include "lab/compare_report/report_text.h"
 #include "lab/figures/figures.h"
-#include "lab/heat_output/map_values.h"
-#include "lab/values/base64.h"
+#include "lab/heat_output/map_json.h"
 #include "lab/workload/row_chooser.h"
 #include "stele/lab/compare.h"
 
@@ -17,7 +14,6 @@ namespace stele::internal::lab {
 namespace {
 
 using stele::lab::CompareReport;
-using stele::lab::HeatPattern;
 using Json = nlohmann::ordered_json;
 
 Json ToJson(const CompareReport::TableFigures& figures) {
@@ -70,37 +66,8 @@ Json ToJson(const CompareReport::LatencyFigures& latency) {
   return json;
 }
 
-// Adds the member NAME, or NAME_base64 for bytes that are not UTF-8.
-void AddBytes(const std::string& name, const std::string& bytes, Json* json) {
-  if (!FirstNotUtf8(bytes).has_value()) {
-    (*json)[name] = bytes;
-    return;
-  }
-  std::string base64;
-  AppendBase64(bytes, &base64);
-  (*json)[name + "_base64"] = base64;
-}
-
-// The members are those in the JSON of a heat map.
-Json ToJson(const HeatPattern& pattern) {
-  constexpr double kMeasuredUnits = 10'000;  // of numbers that are no counts
-  Json json = {{"name", pattern.name}, {"severity", SeverityText(pattern.severity)}};
-  json["rule"] = pattern.rule.empty() ? Json() : Json(pattern.rule);
-  json["message"] = pattern.message;
-  json["measured"] = pattern.is_count
-                         ? Json(std::llround(pattern.measured))
-                         : Json(std::round(pattern.measured * kMeasuredUnits) / kMeasuredUnits);
-  if (pattern.row.has_value()) AddBytes("row", *pattern.row, &json);
-  if (pattern.bands.has_value()) json["bands"] = {pattern.bands->first, pattern.bands->second};
-  if (pattern.tablet.has_value()) {
-    AddBytes("start", pattern.tablet->first, &json);
-    AddBytes("end", pattern.tablet->second, &json);
-  }
-  if (!pattern.direction.empty()) json["direction"] = pattern.direction;
-  if (pattern.period_seconds.has_value()) json["period_s"] = *pattern.period_seconds;
-  if (pattern.from_step.has_value()) json["from_step"] = *pattern.from_step;
-  return json;
-}
+// Returns what heat_output has written.
+Json Parsed(const std::string& json) { return Json::parse(json, nullptr, false); }
 
 // Adds the measurements to a design and its queries.
 void AddTimed(const CompareReport::TimedFigures& timed, const stele::lab::ReplayRate& rate,
@@ -120,10 +87,8 @@ Json ToJson(const CompareReport::DesignFigures& design, const CompareReport& rep
                {"queries", Json::array()},
                {"hottest_band_share", design.hottest_band_share},
                {"gini", design.heat_map->parts().gini},
-               {"patterns", Json::array()},
+               {"patterns", Parsed(PatternsJson(design.heat_map->patterns()))},
                {"findings", Json::object()}};
-  for (const HeatPattern& pattern : design.heat_map->patterns())
-    json["patterns"].push_back(ToJson(pattern));
   Json queries = Json::array();
   for (size_t i = 0; i < report.queries.size(); ++i)
     queries.push_back(ToJson(design.queries[i], report.queries[i]));
