@@ -106,7 +106,8 @@ struct CompareOptions {
   // Files that the caller writes. If one of them is a file that is read, the call returns
   // InvalidArgument.
   std::vector<std::string> output_paths = {};
-  // Builds a second heat map of each design, with fewer ranges, for CompareReport::ToHtml().
+  // Builds a second heat map of each design, with fewer ranges, for CompareReport::ToHtml() and
+  // CompareReport::ToJson().
   bool makes_page = true;
   std::optional<EstimateSettings> estimate = {};  // adds CompareReport::DesignFigures::estimate
 
@@ -254,7 +255,8 @@ struct CompareReport {
   // Returns a table for a terminal, with a column per design. The last line is one sentence with
   // the figures at which each design is better. Characters that are not visible are escaped.
   std::string ToText() const;
-  // Returns one JSON object with all figures. `version` becomes its member "version".
+  // Returns one JSON object with all figures, and page_heat_map of each design, or heat_map if
+  // there is none. `version` becomes its member "version".
   std::string ToJson(std::string_view version) const;
   // Returns one HTML page that needs no other file and no network. It has page_heat_map of each
   // design, or heat_map if there is none.

@@ -14,6 +14,7 @@ namespace stele::internal::lab {
 namespace {
 
 using stele::lab::CompareReport;
+using stele::lab::HeatMetric;
 using Json = nlohmann::ordered_json;
 
 Json ToJson(const CompareReport::TableFigures& figures) {
@@ -59,10 +60,20 @@ Json ToJson(const CompareReport::QueryFigures& query, const CompareReport::Query
   return json;
 }
 
+// Adds the median of the rounds as `name`, and the least and the largest one.
+void AddMeasured(const std::string& name, const Measured& measured, double (*shown)(double),
+                 Json* json) {
+  (*json)[name] = shown(measured.median);
+  (*json)[name + "_least"] = shown(measured.least);
+  (*json)[name + "_largest"] = shown(measured.largest);
+}
+
+double Unrounded(double number) { return number; }
+
 Json ToJson(const CompareReport::LatencyFigures& latency) {
   Json json = HistogramJson(latency.all_rounds);
-  json["p50"] = RoundedMicros(latency.p50.median);
-  json["p99"] = RoundedMicros(latency.p99.median);
+  AddMeasured("p50", latency.p50, RoundedMicros, &json);
+  AddMeasured("p99", latency.p99, RoundedMicros, &json);
   return json;
 }
 
@@ -72,9 +83,9 @@ Json Parsed(const std::string& json) { return Json::parse(json, nullptr, false);
 // Adds the measurements to a design and its queries.
 void AddTimed(const CompareReport::TimedFigures& timed, const stele::lab::ReplayRate& rate,
               const std::string& latency_name, Json* queries, Json* json) {
-  (*json)["operations_per_second"] = Rounded(timed.operations_per_second.median);
-  (*json)["cpu_seconds"] = timed.cpu_seconds.median;
-  if (rate.is_open_loop()) (*json)["late"] = timed.late.median;
+  AddMeasured("operations_per_second", timed.operations_per_second, Rounded, json);
+  AddMeasured("cpu_seconds", timed.cpu_seconds, Unrounded, json);
+  if (rate.is_open_loop()) AddMeasured("late", timed.late, Unrounded, json);
   for (size_t i = 0; i < timed.queries.size(); ++i)
     (*queries)[i][latency_name] = ToJson(timed.queries[i]);
 }
@@ -101,6 +112,7 @@ Json ToJson(const CompareReport::DesignFigures& design, const CompareReport& rep
   json["queries"] = std::move(queries);
   for (const auto& [id, severity] : design.findings)
     json["findings"][id] = kSeverities[static_cast<size_t>(severity)];
+  json["heat_map"] = Parsed(PageMap(design).ToJson(HeatMetric::kOps));
   return json;
 }
 

@@ -99,8 +99,7 @@ std::string CompareReport::ToHtml() const {
            {"plots", internal::lab::PlotsJson(*this)}}),
       &data);
   for (size_t i = 0; i < designs.size(); ++i) {
-    const HeatMap& map =
-        designs[i].page_heat_map.has_value() ? *designs[i].page_heat_map : *designs[i].heat_map;
+    const HeatMap& map = internal::lab::PageMap(designs[i]);
     AppendDataElement(fmt::format("compare-map-{}", i),
                       internal::lab::HeatPageMap(map, HeatMetric::kOps), &data);
   }

@@ -294,6 +294,51 @@ TEST_F(CompareDesignsTest, TheJsonHasThePatternsOfTheHeatMap) {
   }
 }
 
+TEST_F(CompareDesignsTest, TheJsonHasTheHeatMapOfThePage) {
+  options_.makes_page = true;
+  CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  const auto json = nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false);
+  for (size_t i = 0; i < report.designs.size(); ++i) {
+    const auto map = nlohmann::json::parse(
+        report.designs[i].page_heat_map->ToJson(HeatMetric::kOps), nullptr, false);
+    EXPECT_EQ(json["designs"][i]["heat_map"], map);
+    EXPECT_EQ(map["metrics"]["ops"].size(), map["bands"].size());
+    EXPECT_EQ(map["metrics"]["ops"][0].size(), 100u) << "a step per operation";
+    report.designs[i].page_heat_map.reset();
+  }
+  const auto other = nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false);
+  EXPECT_EQ(other["designs"][0]["heat_map"]["steps"], 1) << "the other map";
+}
+
+TEST_F(CompareDesignsTest, TheJsonHasTheLeastAndTheLargestOfTheRounds) {
+  CompareReport report = Compared();
+  report.rate = ReplayRate::PerSecond(5);
+  CompareReport::TimedFigures& timed = *report.designs[1].warm;
+  timed.operations_per_second = {.median = 20.26, .least = 10.04, .largest = 30.06};
+  timed.cpu_seconds = {.median = 0.25, .least = 0.125, .largest = 0.5};
+  timed.late = {.median = 1.5, .least = 1, .largest = 7};
+  timed.queries[0].p50 = {.median = 2000, .least = 1000, .largest = 9040};
+  timed.queries[0].p99 = {.median = 5000, .least = 4000, .largest = 6000};
+  report.designs[1].cold = timed;
+  const auto json = nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false)["designs"][1];
+  const auto expect = [](const nlohmann::json& of, const std::string& name, double median,
+                         double least, double largest) {
+    EXPECT_EQ(of[name], median) << name;
+    EXPECT_EQ(of[name + "_least"], least) << name;
+    EXPECT_EQ(of[name + "_largest"], largest) << name;
+  };
+  for (const auto& of : {json, json["cold"]}) {
+    expect(of, "operations_per_second", 20.3, 10, 30.1);
+    expect(of, "cpu_seconds", 0.25, 0.125, 0.5);
+    expect(of, "late", 1.5, 1, 7);
+  }
+  for (const char* const latency : {"latency_us", "cold_latency_us"}) {
+    expect(json["queries"][0][latency], "p50", 2, 1, 9);
+    expect(json["queries"][0][latency], "p99", 5, 4, 6);
+  }
+}
+
 // The last line of the text names the same figures.
 TEST_F(CompareDesignsTest, TheJsonHasTheStarsOfTheTable) {
   const CompareReport report = Compared();
