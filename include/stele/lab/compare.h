@@ -10,6 +10,7 @@
 //            records or 64 MiB for each query. A logical trace is in memory as a whole.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -139,10 +140,19 @@ struct CompareReport {
     LatencyHistogram all_rounds;
   };
 
+  // The operations by time. The time is that of the rounds of a design, one after the other:
+  // operations of the second round follow those of the first one.
+  struct OperationRates {
+    std::chrono::nanoseconds interval{0};   // 1 ms times a power of two
+    std::chrono::nanoseconds time{0};       // of all rounds
+    std::vector<uint64_t> operations = {};  // that ended in each interval; at most 256 intervals
+  };
+
   // The measurements of the rounds.
   struct TimedFigures {
     std::vector<LatencyFigures> queries = {};
     Measured operations_per_second = {};
+    OperationRates rates = {};  // of all queries
     Measured cpu_seconds = {};  // of the process, user and system
     // Operations of a round that began more than 1 ms after they were due; 0 in a closed loop.
     Measured late = {};

@@ -11,6 +11,7 @@
 #include <future>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -55,6 +56,10 @@ tables:
       add: {{write: orders}}
 )",
                      table, key, of_user, key);
+}
+
+uint64_t SumOf(const std::vector<uint64_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
 }
 
 class CompareDesignsTest : public testing::Test {
@@ -187,6 +192,7 @@ TEST_F(CompareDesignsTest, CountsAreExact) {
     ASSERT_TRUE(design.warm.has_value());
     EXPECT_FALSE(design.cold.has_value());
     EXPECT_EQ(design.warm->queries[0].all_rounds.count(), of_user.operations);
+    EXPECT_EQ(SumOf(design.warm->rates.operations), 100u);
     ASSERT_TRUE(design.heat_map.has_value());
     EXPECT_FALSE(design.page_heat_map.has_value());
     EXPECT_FALSE(design.estimate.has_value());
@@ -337,6 +343,55 @@ TEST_F(CompareDesignsTest, TheJsonHasTheLeastAndTheLargestOfTheRounds) {
     expect(json["queries"][0][latency], "p50", 2, 1, 9);
     expect(json["queries"][0][latency], "p99", 5, 4, 6);
   }
+}
+
+TEST_F(CompareDesignsTest, TheRatesOfARoundFollowThoseBefore) {
+  // The last operation of a round is due 19 ms after the first one.
+  options_.rate = ReplayRate::PerSecond(1000);
+  options_.operations = 20;
+  options_.rounds = 2;
+  options_.threads = 2;
+  options_.caches = CompareCaches::kBoth;
+  const CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  for (const CompareReport::DesignFigures& design : report.designs) {
+    for (const auto& timed : {design.warm, design.cold}) {
+      ASSERT_TRUE(timed.has_value());
+      const CompareReport::OperationRates& rates = timed->rates;
+      EXPECT_EQ(SumOf(rates.operations), 2 * 20u);
+      EXPECT_GE(rates.time, 2 * std::chrono::milliseconds(19));
+      const auto intervals = static_cast<int64_t>(rates.operations.size());
+      EXPECT_GT(rates.interval * intervals, 2 * std::chrono::milliseconds(19));
+      EXPECT_LE(rates.interval * (intervals - 1), rates.time);
+    }
+  }
+}
+
+TEST_F(CompareDesignsTest, TheJsonAndThePageHaveRates) {
+  using std::chrono::microseconds;
+  CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  report.designs[0].warm->rates = {
+      .interval = microseconds(2000), .time = microseconds(5500), .operations = {3, 4, 1}};
+  report.designs[1].warm->rates = {
+      .interval = microseconds(2000), .time = microseconds(4500), .operations = {3, 4, 1}};
+  report.designs[0].cold = report.designs[1].warm;
+  report.designs[1].cold = report.designs[0].warm;
+  const auto json = nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false)["designs"];
+  const auto rates = [](int64_t time_us) {
+    return nlohmann::json({{"interval_us", 2000}, {"time_us", time_us}, {"operations", {3, 4, 1}}});
+  };
+  EXPECT_EQ(json[0]["rates"], rates(5500));
+  EXPECT_EQ(json[1]["rates"], rates(4500));
+  EXPECT_EQ(json[0]["cold"]["rates"], rates(4500));
+  // The last interval of 0.5 ms is a part of the one before.
+  const std::string one = "[[0.002,1500.0],[0.004,2000.0],[0.0055,666.7]]";
+  const std::string other = "[[0.002,1500.0],[0.0045,2000.0]]";
+  const std::string page = report.ToHtml();
+  EXPECT_NE(page.find("\"rates\":[{\"title\":\"all queries\",\"curves\":[" + one + "," + other +
+                      "]},{\"title\":\"all queries (cold cache)\",\"curves\":[" + other + "," +
+                      one + "]}]"),
+            std::string::npos);
 }
 
 // The last line of the text names the same figures.
