@@ -216,6 +216,41 @@ TEST_F(HeatMapCommandTest, WritesPagesAndImages) {
   EXPECT_EQ(Contents(Path("one.html")).find("heatmap-compare\">"), std::string::npos);
 }
 
+TEST_F(HeatMapCommandTest, ComparedTracesHaveTheirOwnPatterns) {
+  const std::string hot = HotTrace();
+  const std::string even = WriteFile("even\x1b.jsonl", Operation(0, "a"));
+  const std::string shown = Path("even\\x1b.jsonl");
+  const std::string hot_lines = RunPlain({"heatmap", hot, "-o", Path("hot.html")}).out;
+  const std::string even_lines = RunPlain({"heatmap", even, "-o", Path("even.html")}).out;
+  ASSERT_NE(hot_lines.find("hot-row"), std::string::npos) << hot_lines;
+  ASSERT_NE(even_lines.find("even"), std::string::npos) << even_lines;
+  const auto compared = [&](const std::string& one, const std::string& other) {
+    return RunPlain(
+        {"heatmap", one, "--compare", other, "-o", Path("m.html"), "--fail-on", "warning"});
+  };
+  const CommandResult result = compared(hot, even);
+  EXPECT_EQ(result.out, hot + ":\n" + hot_lines + "\n" + shown + ":\n" + even_lines);
+  EXPECT_EQ(result.exit_status, 3);
+  const CommandResult swapped = compared(even, hot);
+  EXPECT_EQ(swapped.out, shown + ":\n" + even_lines + "\n" + hot + ":\n" + hot_lines);
+  EXPECT_EQ(swapped.exit_status, 3) << "a warning of the second trace";
+  EXPECT_EQ(compared(even, even).exit_status, 0);
+  const std::string both =
+      RunPlain({"heatmap", hot, even, "--compare", hot, "-o", Path("m.html")}).out;
+  EXPECT_TRUE(both.starts_with(hot + ", " + shown + ":\nt: ")) << both;
+  EXPECT_TRUE(both.ends_with("\n\n" + hot + ":\n" + hot_lines)) << both;
+}
+
+TEST_F(HeatMapCommandTest, WrongLinesOfAComparedTraceAreCounted) {
+  const std::string one = WriteFile("one.jsonl", Operation(0, "a") + "{}\n");
+  const std::string other = WriteFile("other.jsonl", Operation(0, "a") + "{}\n{}\n");
+  const std::vector<std::string> words = {"heatmap",      one,         "--compare", other, "-o",
+                                          Path("m.html"), "--skip-bad"};
+  const CommandResult result = RunPlain(words);
+  EXPECT_EQ(result.exit_status, 3);
+  EXPECT_EQ(result.err, "stele: left out 3 wrong lines or damaged blocks\n");
+}
+
 TEST_F(HeatMapCommandTest, NoTraceIsReplaced) {
   const std::string one = WriteFile("one.json", Operation(0, "a"));
   ExpectFailure({"heatmap", one, "-o", one}, 1, "would be replaced");

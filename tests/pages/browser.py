@@ -26,13 +26,13 @@ def document(browser, address, *flags, milliseconds=10000):
     return done.stdout
 
 
-def what_a_user_sees(browser, page, script):
+def what_a_user_sees(browser, page, script, *flags):
     """Adds a script that acts as a user to a copy of the page. Returns the object `seen` that it leaves."""
     script = ('\n<script>\n(() => {\nconst seen = {errors: []};\nwindow.onerror = (message) => seen.errors.push(String(message));\n' + script +
               '\nconst result = document.createElement("pre");\nresult.id = "seen";\nresult.textContent = JSON.stringify(seen);\n'
               'document.body.appendChild(result);\n})();\n</script>\n</body>')
     page.write_text(page.read_text(encoding="utf-8").replace("</body>", script), encoding="utf-8")
-    found = re.search(r'<pre id="seen">(.*?)</pre>', document(browser, page.as_uri()), re.DOTALL)
+    found = re.search(r'<pre id="seen">(.*?)</pre>', document(browser, page.as_uri(), *flags), re.DOTALL)
     if found is None:
         sys.exit("the page did not run to its end")
     text = found.group(1).replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")

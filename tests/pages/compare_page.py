@@ -5,6 +5,7 @@ heat maps, that texts of the user stay texts, and that it requests nothing.
 Without Chromium the program prints that and exits with 77 (skipped).
 """
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,7 @@ USER = """
   seen.bars = Array.from(bytes.querySelectorAll(".bar"), (bar) => parseFloat(bar.style.width)).map(Math.round);
   seen.plots = text("#plots svg > text:first-child");
   seen.curves = Array.from(document.querySelectorAll("#plots svg"), (plot) => plot.querySelectorAll("path").length);
-  const wrong = Array.from(document.querySelectorAll("#plots path, #plots line"), (line) => line.outerHTML).filter((line) => /NaN|Infinity/.test(line));
+  const wrong = Array.from(document.querySelectorAll(".plots path, .plots line"), (line) => line.outerHTML).filter((line) => /NaN|Infinity/.test(line));
   seen.wrongLines = wrong.length;
   const plot = document.querySelector("#plots svg");
   const box = plot.getBoundingClientRect();
@@ -36,6 +37,24 @@ USER = """
   seen.readout = text("#plots .readout")[0];
   plot.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));
   seen.moved = text("#plots .readout")[0] !== seen.readout;
+  seen.rateLegend = text("#rates-legend span");
+  seen.rates = text("#rates svg > text:first-child");
+  const rates = document.querySelector("#rates svg");
+  const data = JSON.parse(document.getElementById("compare-data").textContent).rates[0].curves;
+  seen.rateOperations = data.map((curve) => Math.round(curve.reduce((sum, [end, rate], at) => sum + rate * (end - (at > 0 ? curve[at - 1][0] : 0)), 0)));
+  const corners = Array.from(rates.querySelectorAll("path"), (path) => path.getAttribute("d").split(/[ML]/).length - 1);
+  seen.rateCorners = corners.map((count, at) => count === 2 * data[at].length);
+  const pointAt = (share) => {
+    const place = rates.getBoundingClientRect();
+    rates.dispatchEvent(new MouseEvent("mousemove", {bubbles: true, clientX: place.left + place.width * share, clientY: place.top + 50}));
+    return text("#rates .readout")[0];
+  };
+  seen.rateReadout = pointAt(0);
+  const middle = pointAt(0.5);
+  document.getElementById("rates").style.width = "300px";
+  seen.narrowed = rates.getBoundingClientRect().width <= 300;
+  seen.sameMiddle = pointAt(0.5) === middle;
+  document.getElementById("rates").style.width = "";
   seen.panels = text("#panels h2");
   const drawn = (canvas) => {
     const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
@@ -45,6 +64,15 @@ USER = """
   seen.images = document.images.length;
   seen.hacked = window.hacked || 0;
   seen.requests = performance.getEntriesByType("resource").length;
+"""
+
+
+# On a phone: everything but the table of figures fits in the window.
+PHONE = """
+  seen.window = window.innerWidth;
+  seen.page = document.documentElement.scrollWidth;
+  seen.plots = Array.from(document.querySelectorAll(".plots svg"), (plot) => plot.getBoundingClientRect().right);
+  seen.scales = Array.from(document.querySelectorAll(".plots svg"), (plot) => plot.getBoundingClientRect().width / plot.viewBox.baseVal.width);
 """
 
 
@@ -65,7 +93,8 @@ tables:
 def wrong_findings(seen):
     expected = {"errors": [], "ready": "true", "title": "Comparison of designs", "designs": ["one", "other"], "rows": ["rows", "40", "40"],
                 "blocks": ["  requests / operation", "1.00", "1.00"], "best": ["", "best", ""], "plots": ["<b>of-user, us", "one, us"], "curves": [2, 2],
-                "wrongLines": 0, "moved": True, "panels": ["one: orders", "other: orders"], "maps": [True, True], "images": 0, "hacked": 0,
+                "wrongLines": 0, "moved": True, "rates": ["all queries, operations/s"], "rateLegend": ["one", "other"], "rateOperations": [600, 600],
+                "rateCorners": [True, True], "narrowed": True, "sameMiddle": True, "panels": ["one: orders", "other: orders"], "maps": [True, True], "images": 0, "hacked": 0,
                 "requests": 0}
     wrong = [f"{name}: {seen.get(name)!r}, not {value!r}" for name, value in expected.items() if seen.get(name) != value]
     if "\nreplaying 200 operations, closed loop, 1 thread, rounds 3, uniform distribution, seed 1" not in seen["run"]:
@@ -76,6 +105,19 @@ def wrong_findings(seen):
         wrong.append(f"bars: {seen['bars']!r}")
     if "one: " not in seen["readout"] or "other: " not in seen["readout"] or " us" not in seen["readout"]:
         wrong.append(f"readout: {seen['readout']!r}")
+    if not re.fullmatch(r"0 s: one: [\d,.]+ operations/s, other: [\d,.]+ operations/s", seen["rateReadout"]):
+        wrong.append(f"readout of the rates: {seen['rateReadout']!r}")
+    return wrong
+
+
+def wrong_on_a_phone(seen):
+    wrong = [f"{error} on a phone" for error in seen["errors"]]
+    if seen["page"] > seen["window"]:
+        wrong.append(f"the page is {seen['page']} wide in a window of {seen['window']}")
+    if len(seen["plots"]) != 3 or max(seen["plots"]) > seen["window"]:
+        wrong.append(f"plots end at {seen['plots']} in a window of {seen['window']}")
+    if min(seen["scales"]) < 0.99:
+        wrong.append(f"the texts of plots are smaller by {seen['scales']}")
     return wrong
 
 
@@ -93,8 +135,11 @@ def main():
         wrong = []
         if HOSTILE in page.read_text(encoding="utf-8"):
             wrong.append("the hostile text is a part of the page")
+        phone = pathlib.Path(folder, "phone.html")
+        phone.write_text(page.read_text(encoding="utf-8"), encoding="utf-8")
         seen = browser.what_a_user_sees(chromium, page, USER)
-    browser.finish(wrong + wrong_findings(seen))
+        seen_on_a_phone = browser.what_a_user_sees(chromium, phone, PHONE, "--window-size=390,844")
+    browser.finish(wrong + wrong_findings(seen) + wrong_on_a_phone(seen_on_a_phone))
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>&
   lab::CompareOptions& options = parsed.options;
   STELE_ASSIGN_OR_RETURN(const std::string output_path, TakeReportFile(session));
   options.output_paths = {output_path};
-  options.makes_page = output_path.ends_with(".html");
+  options.makes_page = as_json || output_path.ends_with(".html") || output_path.ends_with(".json");
   if (const auto path = flags.Find("estimate")) {
     STELE_ASSIGN_OR_RETURN(options.estimate, lab::EstimateSettings::Load(*path));
   }

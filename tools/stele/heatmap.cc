@@ -15,6 +15,7 @@
 #include "flags.h"
 #include "io/output_file.h"
 #include "key_text.h"
+#include "keys/printable.h"
 #include "lab_files.h"
 #include "progress.h"
 #ifdef STELE_HAS_LAB
@@ -202,6 +203,15 @@ void PrintMaps(Session& session, const std::vector<HeatMap>& maps, const MapOutp
   }
 }
 
+// The maps below the names of their traces.
+void PrintNamedMaps(Session& session, const std::vector<std::string>& traces,
+                    const std::vector<HeatMap>& maps, const MapOutput& output) {
+  for (size_t i = 0; i < traces.size(); ++i)
+    session.Print((i == 0 ? "" : ", ") + internal::EscapedBytes(traces[i]));
+  session.Print(":\n");
+  PrintMaps(session, maps, output);
+}
+
 absl::Status CheckMetric(const std::vector<HeatMap>& maps, HeatMetric metric) {
   for (const HeatMap& map : maps)
     if (map.has(metric)) return absl::OkStatus();
@@ -209,17 +219,20 @@ absl::Status CheckMetric(const std::vector<HeatMap>& maps, HeatMetric metric) {
                                    HeatMetricName(metric));
 }
 
-void SetExitStatus(Session& session, const lab::HeatMaps& maps, const MapOutput& output) {
+void SetExitStatus(Session& session, const std::vector<HeatMap>& maps, const MapOutput& output) {
   constexpr lab::HeatSeverity kSeverities[] = {lab::HeatSeverity::kWarning,
                                                lab::HeatSeverity::kInfo};
-  for (const HeatMap& map : maps.maps) {
+  for (const HeatMap& map : maps) {
     for (const lab::HeatPattern& pattern : map.patterns())
       for (int i = 0; i < output.fail_on; ++i)
         if (pattern.severity == kSeverities[i]) session.SkippedSome();
   }
-  if (maps.skipped_lines == 0) return;
-  session.Note(fmt::format("stele: left out {0} wrong line{1} or damaged block{1}\n",
-                           maps.skipped_lines, maps.skipped_lines == 1 ? "" : "s"));
+}
+
+void NoteSkippedLines(Session& session, uint64_t skipped_lines) {
+  if (skipped_lines == 0) return;
+  session.Note(fmt::format("stele: left out {0} wrong line{1} or damaged block{1}\n", skipped_lines,
+                           skipped_lines == 1 ? "" : "s"));
   session.SkippedSome();
 }
 
@@ -284,7 +297,8 @@ absl::Status RunHeatMap(Session& session, const std::vector<std::string>& args) 
   STELE_ASSIGN_OR_RETURN(const lab::HeatMaps maps, HeatMap::Build(input, options));
   lab::HeatMaps compared;
   std::vector<std::string> traces = input.trace_paths;
-  if (const auto other = flags.Find("compare")) {
+  const auto other = flags.Find("compare");
+  if (other.has_value()) {
     traces.push_back(*other);
     input.trace_paths = {*other};
     STELE_ASSIGN_OR_RETURN(compared, HeatMap::Build(input, options));
@@ -293,8 +307,16 @@ absl::Status RunHeatMap(Session& session, const std::vector<std::string>& args) 
   STELE_RETURN_IF_ERROR(CheckMetric(maps.maps, output.metric));
   if (!output.path.empty())
     STELE_RETURN_IF_ERROR(WriteMaps(session, maps.maps, compared.maps, output, traces));
-  PrintMaps(session, maps.maps, output);
-  SetExitStatus(session, maps, output);
+  if (other.has_value()) {
+    PrintNamedMaps(session, flags.words(), maps.maps, output);
+    session.Print("\n");
+    PrintNamedMaps(session, {*other}, compared.maps, output);
+  } else {
+    PrintMaps(session, maps.maps, output);
+  }
+  SetExitStatus(session, maps.maps, output);
+  SetExitStatus(session, compared.maps, output);
+  NoteSkippedLines(session, maps.skipped_lines + compared.skipped_lines);
   return absl::OkStatus();
 }
 

@@ -9,6 +9,7 @@
 //            records or 64 MiB for each query. A logical trace is in memory as a whole.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -92,7 +93,8 @@ struct CompareOptions {
   bool allows_duplicates = false;      // as in LoadOptions
   // Files that the caller writes. InvalidArgument if one of them is read.
   std::vector<std::string> output_paths = {};
-  bool makes_page = true;  // builds DesignFigures::page_heat_map, for CompareReport::ToHtml()
+  // Builds a second heat map of each design, with fewer ranges, for ToHtml() and ToJson().
+  bool makes_page = true;
   std::optional<EstimateSettings> estimate = {};  // adds CompareReport::DesignFigures::estimate
 
   // Ends the comparison with Cancelled if a stop is requested. The load of a design, its heat map
@@ -118,9 +120,17 @@ struct CompareReport {
     LatencyHistogram all_rounds;
   };
 
+  // The operations by time. The time is that of the rounds of a design, one after the other.
+  struct OperationRates {
+    std::chrono::nanoseconds interval{0};   // 1 ms times a power of two
+    std::chrono::nanoseconds time{0};       // of all rounds
+    std::vector<uint64_t> operations = {};  // that ended in each interval; at most 256 intervals
+  };
+
   struct TimedFigures {
     std::vector<LatencyFigures> queries = {};
     Measured operations_per_second = {};
+    OperationRates rates = {};  // of all queries
     Measured cpu_seconds = {};  // of the process, user and system
     Measured late = {};  // open loop: operations that began more than 1 ms after they were due
   };
@@ -224,8 +234,10 @@ struct CompareReport {
 
   // The next three accept a report that CompareDesigns() returned, and one without designs.
   std::string ToText() const;  // for a terminal: characters that are not visible are escaped
-  std::string ToJson(std::string_view version) const;  // one object; has `version` as "version"
-  std::string ToHtml() const;  // one page that needs no other file and no network
+  // One object with all figures, and page_heat_map of each design, or heat_map if there is none.
+  // `version` becomes its member "version".
+  std::string ToJson(std::string_view version) const;
+  std::string ToHtml() const;  // one page, with the same, that needs no other file and no network
 };
 
 // Loads the records into a new database per design. Runs the operations once on each database and

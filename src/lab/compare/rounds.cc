@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "keys/printable.h"
 #include "lab/figures/figures.h"
+#include "lab/measure/interval_counts.h"
 #include "lab/workload/random.h"
 #include "lab/workload/replay_rate.h"
 
@@ -73,9 +74,11 @@ class RoundThread {
   RoundThread(const RoundThread&) = delete;
   RoundThread& operator=(const RoundThread&) = delete;
 
-  // Runs the operations of this thread, which are due after `begin`.
-  absl::Status Start(SteadyClock::time_point begin) {
+  // Runs the operations of this thread, which are due after `begin`. `measured`: the time of the
+  // rounds before this one.
+  absl::Status Start(SteadyClock::time_point begin, std::chrono::nanoseconds measured) {
     begin_ = begin;
+    measured_ = measured;
     return StartStatus(thread_.Start<&RoundThread::Run>(this),
                        fmt::format("thread {} of {}; use fewer CompareOptions::threads",
                                    number_ + 1, options_.threads));
@@ -83,6 +86,7 @@ class RoundThread {
   void Join() { thread_.Join(); }
 
   const std::vector<stele::lab::LatencyHistogram>& latencies() const { return latencies_; }
+  const IntervalCounts& counts() const { return counts_; }
   uint64_t late() const { return late_; }
 
  private:
@@ -107,9 +111,10 @@ class RoundThread {
     if (!options_.rate.is_open_loop()) due = begin;
     if (begin - due > kLateAfter) ++late_;
     const absl::Status status = design_.Run(operation, *prepared, nullptr);
-    const auto time = SteadyClock::now() - due;
+    const SteadyClock::time_point end = SteadyClock::now();
     if (!status.ok()) return FailedOperation(design_, query, status);
-    latencies_[operation.query].Record(static_cast<uint64_t>(time.count()));
+    latencies_[operation.query].Record(static_cast<uint64_t>((end - due).count()));
+    counts_.Record(measured_ + (end - begin_));
     return absl::OkStatus();
   }
 
@@ -119,7 +124,9 @@ class RoundThread {
   const uint64_t number_;
   RoundStop& stop_;
   SteadyClock::time_point begin_;
+  std::chrono::nanoseconds measured_{0};
   std::vector<stele::lab::LatencyHistogram> latencies_;  // by query
+  IntervalCounts counts_;
   uint64_t late_ = 0;
   Thread thread_;  // accessed by the caller's thread only
 };
@@ -136,9 +143,9 @@ struct RoundResult {
   uint64_t late = 0;
 };
 
-// Adds the latencies of the round to those of all rounds.
+// Adds the latencies and the counts of the round to those of all rounds.
 absl::StatusOr<RoundResult> RunRound(const ComparedDesign& design, const LogicalWorkload& workload,
-                                     const CompareOptions& options,
+                                     const CompareOptions& options, IntervalCounts* counts,
                                      CompareReport::TimedFigures* figures) {
   RoundStop stop;
   std::vector<std::unique_ptr<RoundThread>> parts;
@@ -150,7 +157,7 @@ absl::StatusOr<RoundResult> RunRound(const ComparedDesign& design, const Logical
     const std::stop_callback on_stop(
         options.stop, [&stop] { stop.Stop(Cancelled("the comparison was stopped")); });
     for (const auto& part : parts) {
-      const absl::Status started = part->Start(begin);
+      const absl::Status started = part->Start(begin, figures->rates.time);
       if (started.ok()) continue;
       stop.Stop(started);
       break;
@@ -162,7 +169,11 @@ absl::StatusOr<RoundResult> RunRound(const ComparedDesign& design, const Logical
   RoundResult round;
   round.cpu_seconds = CpuSeconds() - cpu_before;
   round.operations_per_second = PerSecond(workload.operations.size(), time);
-  for (const auto& part : parts) round.late += part->late();
+  figures->rates.time += time;
+  for (const auto& part : parts) {
+    round.late += part->late();
+    counts->Add(part->counts());
+  }
   for (size_t query = 0; query < workload.queries.size(); ++query) {
     stele::lab::LatencyHistogram sum;
     for (const auto& part : parts) sum.Add(part->latencies()[query]);
@@ -184,7 +195,10 @@ CompareReport::Measured MeasuredOf(const std::vector<RoundResult>& rounds,
       .largest = numbers.back()};
 }
 
-void AddRounds(const std::vector<RoundResult>& rounds, CompareReport::TimedFigures* figures) {
+void AddRounds(const std::vector<RoundResult>& rounds, const IntervalCounts& counts,
+               CompareReport::TimedFigures* figures) {
+  figures->rates.interval = counts.width();
+  figures->rates.operations = counts.counts();
   figures->operations_per_second =
       MeasuredOf(rounds, [](const RoundResult& round) { return round.operations_per_second; });
   figures->cpu_seconds =
@@ -212,17 +226,18 @@ absl::StatusOr<std::vector<CompareReport::TimedFigures>> RunRounds(
   for (CompareReport::TimedFigures& each : figures) each.queries.resize(workload.queries.size());
   const std::string phase = cache == CacheState::kCold ? "measuring, cold" : "measuring";
   std::vector<std::vector<RoundResult>> rounds(designs.size());
+  std::vector<IntervalCounts> counts(designs.size());
   for (uint64_t round = 0; round < options.rounds; ++round) {
     for (size_t i = 0; i < designs.size(); ++i) {
       const size_t index = (round + i) % designs.size();
       options.progress(phase, round * designs.size() + i, options.rounds * designs.size());
       if (cache == CacheState::kCold) STELE_RETURN_IF_ERROR(designs[index]->ReopenCold());
-      STELE_ASSIGN_OR_RETURN(RoundResult measured,
-                             RunRound(*designs[index], workload, options, &figures[index]));
+      STELE_ASSIGN_OR_RETURN(RoundResult measured, RunRound(*designs[index], workload, options,
+                                                            &counts[index], &figures[index]));
       rounds[index].push_back(std::move(measured));
     }
   }
-  for (size_t i = 0; i < designs.size(); ++i) AddRounds(rounds[i], &figures[i]);
+  for (size_t i = 0; i < designs.size(); ++i) AddRounds(rounds[i], counts[i], &figures[i]);
   return figures;
 }
 

@@ -1,15 +1,13 @@
 // compare_report/report_json.cc: the figures of a comparison as JSON.
 //
 // Units:     latencies in microseconds with one decimal digit.
-#include <cmath>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "keys/printable.h"
-#include "keys/utf8.h"
 #include "lab/compare_report/report_text.h"
 #include "lab/figures/figures.h"
-#include "lab/heat_output/map_values.h"
-#include "lab/values/base64.h"
+#include "lab/heat_output/map_json.h"
 #include "lab/workload/replay_rate.h"
 #include "lab/workload/row_chooser.h"
 #include "stele/lab/compare.h"
@@ -18,7 +16,7 @@ namespace stele::internal::lab {
 namespace {
 
 using stele::lab::CompareReport;
-using stele::lab::HeatPattern;
+using stele::lab::HeatMetric;
 using Json = nlohmann::ordered_json;
 
 Json ToJson(const CompareReport::TableFigures& figures) {
@@ -64,51 +62,42 @@ Json ToJson(const CompareReport::QueryFigures& query, const CompareReport::Query
   return json;
 }
 
+// Adds the median of the rounds as `name`, and the least and the largest one.
+void AddMeasured(const std::string& name, const Measured& measured, double (*shown)(double),
+                 Json* json) {
+  (*json)[name] = shown(measured.median);
+  (*json)[name + "_least"] = shown(measured.least);
+  (*json)[name + "_largest"] = shown(measured.largest);
+}
+
+double Unrounded(double number) { return number; }
+
 Json ToJson(const CompareReport::LatencyFigures& latency) {
   Json json = HistogramJson(latency.all_rounds);
-  json["p50"] = RoundedMicros(latency.p50.median);
-  json["p99"] = RoundedMicros(latency.p99.median);
+  AddMeasured("p50", latency.p50, RoundedMicros, &json);
+  AddMeasured("p99", latency.p99, RoundedMicros, &json);
   return json;
 }
 
-// Adds the member NAME, or NAME_base64 for bytes that are not UTF-8.
-void AddBytes(const std::string& name, const std::string& bytes, Json* json) {
-  if (!FirstNotUtf8(bytes).has_value()) {
-    (*json)[name] = bytes;
-    return;
-  }
-  std::string base64;
-  AppendBase64(bytes, &base64);
-  (*json)[name + "_base64"] = base64;
-}
+// Returns what heat_output has written.
+Json Parsed(const std::string& json) { return Json::parse(json, nullptr, false); }
 
-// The members are those in the JSON of a heat map.
-Json ToJson(const HeatPattern& pattern) {
-  constexpr double kMeasuredUnits = 10'000;  // of numbers that are no counts
-  Json json = {{"name", pattern.name}, {"severity", SeverityText(pattern.severity)}};
-  json["rule"] = pattern.rule.empty() ? Json() : Json(pattern.rule);
-  json["message"] = pattern.message;
-  json["measured"] = pattern.is_count
-                         ? Json(std::llround(pattern.measured))
-                         : Json(std::round(pattern.measured * kMeasuredUnits) / kMeasuredUnits);
-  if (pattern.row.has_value()) AddBytes("row", *pattern.row, &json);
-  if (pattern.bands.has_value()) json["bands"] = {pattern.bands->first, pattern.bands->second};
-  if (pattern.tablet.has_value()) {
-    AddBytes("start", pattern.tablet->first, &json);
-    AddBytes("end", pattern.tablet->second, &json);
-  }
-  if (!pattern.direction.empty()) json["direction"] = pattern.direction;
-  if (pattern.period_seconds.has_value()) json["period_s"] = *pattern.period_seconds;
-  if (pattern.from_step.has_value()) json["from_step"] = *pattern.from_step;
-  return json;
+Json ToJson(const CompareReport::OperationRates& rates) {
+  const auto micros = [](std::chrono::nanoseconds time) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+  };
+  return {{"interval_us", micros(rates.interval)},
+          {"time_us", micros(rates.time)},
+          {"operations", rates.operations}};
 }
 
 // Adds the measurements to a design and its queries.
 void AddTimed(const CompareReport::TimedFigures& timed, const stele::lab::ReplayRate& rate,
               const std::string& latency_name, Json* queries, Json* json) {
-  (*json)["operations_per_second"] = Rounded(timed.operations_per_second.median);
-  (*json)["cpu_seconds"] = timed.cpu_seconds.median;
-  if (rate.is_open_loop()) (*json)["late"] = timed.late.median;
+  AddMeasured("operations_per_second", timed.operations_per_second, Rounded, json);
+  (*json)["rates"] = ToJson(timed.rates);
+  AddMeasured("cpu_seconds", timed.cpu_seconds, Unrounded, json);
+  if (rate.is_open_loop()) AddMeasured("late", timed.late, Unrounded, json);
   for (size_t i = 0; i < timed.queries.size(); ++i)
     (*queries)[i][latency_name] = ToJson(timed.queries[i]);
 }
@@ -121,10 +110,8 @@ Json ToJson(const CompareReport::DesignFigures& design, const CompareReport& rep
                {"queries", Json::array()},
                {"hottest_band_share", design.hottest_band_share},
                {"gini", design.heat_map->parts().gini},
-               {"patterns", Json::array()},
+               {"patterns", Parsed(PatternsJson(design.heat_map->patterns()))},
                {"findings", Json::object()}};
-  for (const HeatPattern& pattern : design.heat_map->patterns())
-    json["patterns"].push_back(ToJson(pattern));
   Json queries = Json::array();
   for (size_t i = 0; i < report.queries.size(); ++i)
     queries.push_back(ToJson(design.queries[i], report.queries[i]));
@@ -137,6 +124,7 @@ Json ToJson(const CompareReport::DesignFigures& design, const CompareReport& rep
   json["queries"] = std::move(queries);
   for (const auto& [id, severity] : design.findings)
     json["findings"][id] = kSeverities[static_cast<size_t>(severity)];
+  json["heat_map"] = Parsed(PageMap(design).ToJson(HeatMetric::kOps));
   return json;
 }
 

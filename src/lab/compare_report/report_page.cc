@@ -1,5 +1,7 @@
 // compare_report/report_page.cc: the report of a comparison as a page: the table, a plot of the
-// latency of each query, and the heat maps of all designs on one scale.
+// latency of each query, the operations per second, and the heat maps of all designs on one scale.
+#include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -61,6 +63,40 @@ Json PlotsJson(const CompareReport& report) {
   return plots;
 }
 
+// The curve of the rates: a list of [end of an interval in seconds, operations per second]. A short
+// last interval is a part of the one before: a few operations would be a high rate.
+Json RatePointsJson(const CompareReport::OperationRates& rates) {
+  Json points = Json::array();
+  std::chrono::nanoseconds begin{0};
+  uint64_t operations = 0;
+  for (size_t i = 0; i < rates.operations.size(); ++i) {
+    operations += rates.operations[i];
+    const auto end = std::min(rates.interval * static_cast<int64_t>(i + 1), rates.time);
+    if (i + 1 < rates.operations.size() && rates.time - end < rates.interval / 2) continue;
+    points.push_back({SecondsOf(end), Rounded(PerSecond(operations, end - begin))});
+    begin = end;
+    operations = 0;
+  }
+  return points;
+}
+
+// A plot for a warm and a cold cache, with a curve per design.
+Json RatePlotsJson(const CompareReport& report) {
+  Json plots = Json::array();
+  const auto add =
+      [&](const std::string& cache,
+          std::optional<CompareReport::TimedFigures> CompareReport::DesignFigures::*timed) {
+        if (report.designs.empty() || !(report.designs[0].*timed).has_value()) return;
+        Json curves = Json::array();
+        for (const CompareReport::DesignFigures& design : report.designs)
+          curves.push_back(RatePointsJson((design.*timed)->rates));
+        plots.push_back({{"title", "all queries" + cache}, {"curves", std::move(curves)}});
+      };
+  add("", &CompareReport::DesignFigures::warm);
+  add(" (cold cache)", &CompareReport::DesignFigures::cold);
+  return plots;
+}
+
 std::string AnswersOnPage(const CompareLines& lines) {
   std::string text = fmt::format("answers {}", fmt::join(lines.answers, "\n"));
   for (const std::string& note : lines.notes) text += "\n" + note;
@@ -96,11 +132,11 @@ std::string CompareReport::ToHtml() const {
            {"maps", internal::lab::MapsText(*this)},
            {"designs", lines.figures.designs()},
            {"lines", internal::lab::LinesJson(lines.figures)},
-           {"plots", internal::lab::PlotsJson(*this)}}),
+           {"plots", internal::lab::PlotsJson(*this)},
+           {"rates", internal::lab::RatePlotsJson(*this)}}),
       &data);
   for (size_t i = 0; i < designs.size(); ++i) {
-    const HeatMap& map =
-        designs[i].page_heat_map.has_value() ? *designs[i].page_heat_map : *designs[i].heat_map;
+    const HeatMap& map = internal::lab::PageMap(designs[i]);
     AppendDataElement(fmt::format("compare-map-{}", i),
                       internal::lab::HeatPageMap(map, HeatMetric::kOps), &data);
   }

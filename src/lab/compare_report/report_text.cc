@@ -457,6 +457,10 @@ CompareLines MakeCompareLines(const CompareReport& report) {
   return lines;
 }
 
+const stele::lab::HeatMap& PageMap(const DesignFigures& design) {
+  return design.page_heat_map.has_value() ? *design.page_heat_map : *design.heat_map;
+}
+
 }  // namespace stele::internal::lab
 
 namespace stele {

@@ -1,4 +1,4 @@
-// compare_report/report_text.h: the texts of the report of a comparison.
+// compare_report/report_text.h: what several forms of the report of a comparison have.
 //
 // Units:     latencies in microseconds with one decimal digit.
 // Threads:   Pure functions.
@@ -22,5 +22,8 @@ struct CompareLines {
 };
 
 CompareLines MakeCompareLines(const stele::lab::CompareReport& report);
+
+// Returns the heat map of the page and of the JSON: page_heat_map, or heat_map if there is none.
+const stele::lab::HeatMap& PageMap(const stele::lab::CompareReport::DesignFigures& design);
 
 }  // namespace stele::internal::lab

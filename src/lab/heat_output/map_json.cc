@@ -119,6 +119,15 @@ void AppendPattern(const HeatPattern& pattern, std::string* out) {
 
 }  // namespace
 
+std::string PatternsJson(std::span<const HeatPattern> patterns) {
+  std::string out = "[";
+  for (const HeatPattern& pattern : patterns) {
+    if (out.back() != '[') out += ',';
+    AppendPattern(pattern, &out);
+  }
+  return out + "]";
+}
+
 std::string MapJson(const HeatMap& map, HeatMetric metric, int digits) {
   const HeatMap::Parts& parts = map.parts();
   std::string out = "{\"heatmap\":1,";
@@ -136,12 +145,7 @@ std::string MapJson(const HeatMap& map, HeatMetric metric, int digits) {
   }
   if (parts.keys_per_known_key > 1)
     out += fmt::format(",\"keys_per_known_key\":{}", parts.keys_per_known_key);
-  out += ",\"patterns\":[";
-  for (const HeatPattern& pattern : parts.patterns) {
-    if (out.back() != '[') out += ',';
-    AppendPattern(pattern, &out);
-  }
-  return out + "]}";
+  return out + ",\"patterns\":" + PatternsJson(parts.patterns) + "}";
 }
 
 }  // namespace stele::internal::lab

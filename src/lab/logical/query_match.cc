@@ -103,8 +103,7 @@ QueryMatch QueryMatcher::MatchRead(const TraceRecord& operation) const {
     }
     // Keep the closest query: best is one with these rows, then one that lacks a field, then one
     // with other rows.
-    const bool is_better = match.reason.empty() ? !first.reason.empty()
-                                                : !match.reason.empty() && first.query == nullptr;
+    const bool is_better = match.reason.empty() ? !first.reason.empty() : first.query == nullptr;
     if (is_better) first = std::move(match);
   }
   if (!first.reason.empty())

@@ -11,6 +11,7 @@
 #include <future>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -55,6 +56,10 @@ tables:
       add: {{write: orders}}
 )",
                      table, key, of_user, key);
+}
+
+uint64_t SumOf(const std::vector<uint64_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
 }
 
 class CompareDesignsTest : public testing::Test {
@@ -187,6 +192,7 @@ TEST_F(CompareDesignsTest, CountsAreExact) {
     ASSERT_TRUE(design.warm.has_value());
     EXPECT_FALSE(design.cold.has_value());
     EXPECT_EQ(design.warm->queries[0].all_rounds.count(), of_user.operations);
+    EXPECT_EQ(SumOf(design.warm->rates.operations), 100u);
     ASSERT_TRUE(design.heat_map.has_value());
     EXPECT_FALSE(design.page_heat_map.has_value());
     EXPECT_FALSE(design.estimate.has_value());
@@ -292,6 +298,100 @@ TEST_F(CompareDesignsTest, TheJsonHasThePatternsOfTheHeatMap) {
     EXPECT_FALSE(map["patterns"].empty()) << i;
     EXPECT_EQ(json["designs"][i]["patterns"], map["patterns"]);
   }
+}
+
+TEST_F(CompareDesignsTest, TheJsonHasTheHeatMapOfThePage) {
+  options_.makes_page = true;
+  CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  const auto json = nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false);
+  for (size_t i = 0; i < report.designs.size(); ++i) {
+    const auto map = nlohmann::json::parse(
+        report.designs[i].page_heat_map->ToJson(HeatMetric::kOps), nullptr, false);
+    EXPECT_EQ(json["designs"][i]["heat_map"], map);
+    EXPECT_EQ(map["metrics"]["ops"].size(), map["bands"].size());
+    EXPECT_EQ(map["metrics"]["ops"][0].size(), 100u) << "a step per operation";
+    report.designs[i].page_heat_map.reset();
+  }
+  const auto other = nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false);
+  EXPECT_EQ(other["designs"][0]["heat_map"]["steps"], 1) << "the other map";
+}
+
+TEST_F(CompareDesignsTest, TheJsonHasTheLeastAndTheLargestOfTheRounds) {
+  CompareReport report = Compared();
+  report.rate = ReplayRate::PerSecond(5);
+  CompareReport::TimedFigures& timed = *report.designs[1].warm;
+  timed.operations_per_second = {.median = 20.26, .least = 10.04, .largest = 30.06};
+  timed.cpu_seconds = {.median = 0.25, .least = 0.125, .largest = 0.5};
+  timed.late = {.median = 1.5, .least = 1, .largest = 7};
+  timed.queries[0].p50 = {.median = 2000, .least = 1000, .largest = 9040};
+  timed.queries[0].p99 = {.median = 5000, .least = 4000, .largest = 6000};
+  report.designs[1].cold = timed;
+  const auto json = nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false)["designs"][1];
+  const auto expect = [](const nlohmann::json& of, const std::string& name, double median,
+                         double least, double largest) {
+    EXPECT_EQ(of[name], median) << name;
+    EXPECT_EQ(of[name + "_least"], least) << name;
+    EXPECT_EQ(of[name + "_largest"], largest) << name;
+  };
+  for (const auto& of : {json, json["cold"]}) {
+    expect(of, "operations_per_second", 20.3, 10, 30.1);
+    expect(of, "cpu_seconds", 0.25, 0.125, 0.5);
+    expect(of, "late", 1.5, 1, 7);
+  }
+  for (const char* const latency : {"latency_us", "cold_latency_us"}) {
+    expect(json["queries"][0][latency], "p50", 2, 1, 9);
+    expect(json["queries"][0][latency], "p99", 5, 4, 6);
+  }
+}
+
+TEST_F(CompareDesignsTest, TheRatesOfARoundFollowThoseBefore) {
+  // The last operation of a round is due 19 ms after the first one.
+  options_.rate = ReplayRate::PerSecond(1000);
+  options_.operations = 20;
+  options_.rounds = 2;
+  options_.threads = 2;
+  options_.caches = CompareCaches::kBoth;
+  const CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  for (const CompareReport::DesignFigures& design : report.designs) {
+    for (const auto& timed : {design.warm, design.cold}) {
+      ASSERT_TRUE(timed.has_value());
+      const CompareReport::OperationRates& rates = timed->rates;
+      EXPECT_EQ(SumOf(rates.operations), 2 * 20u);
+      EXPECT_GE(rates.time, 2 * std::chrono::milliseconds(19));
+      const auto intervals = static_cast<int64_t>(rates.operations.size());
+      EXPECT_GT(rates.interval * intervals, 2 * std::chrono::milliseconds(19));
+      EXPECT_LE(rates.interval * (intervals - 1), rates.time);
+    }
+  }
+}
+
+TEST_F(CompareDesignsTest, TheJsonAndThePageHaveRates) {
+  using std::chrono::microseconds;
+  CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  report.designs[0].warm->rates = {
+      .interval = microseconds(2000), .time = microseconds(5500), .operations = {3, 4, 1}};
+  report.designs[1].warm->rates = {
+      .interval = microseconds(2000), .time = microseconds(4500), .operations = {3, 4, 1}};
+  report.designs[0].cold = report.designs[1].warm;
+  report.designs[1].cold = report.designs[0].warm;
+  const auto json = nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false)["designs"];
+  const auto rates = [](int64_t time_us) {
+    return nlohmann::json({{"interval_us", 2000}, {"time_us", time_us}, {"operations", {3, 4, 1}}});
+  };
+  EXPECT_EQ(json[0]["rates"], rates(5500));
+  EXPECT_EQ(json[1]["rates"], rates(4500));
+  EXPECT_EQ(json[0]["cold"]["rates"], rates(4500));
+  // The last interval of 0.5 ms is a part of the one before.
+  const std::string one = "[[0.002,1500.0],[0.004,2000.0],[0.0055,666.7]]";
+  const std::string other = "[[0.002,1500.0],[0.0045,2000.0]]";
+  const std::string page = report.ToHtml();
+  EXPECT_NE(page.find("\"rates\":[{\"title\":\"all queries\",\"curves\":[" + one + "," + other +
+                      "]},{\"title\":\"all queries (cold cache)\",\"curves\":[" + other + "," +
+                      one + "]}]"),
+            std::string::npos);
 }
 
 // The last line of the text names the same figures.
