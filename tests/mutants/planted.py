@@ -705,7 +705,7 @@ plant(
 plant(
     "write", ["unit_db --gtest_filter=FileDebt*"], "src/db/local_table.cc",
     ("a drop flushes rows without waiting for compactions",
-     "  STELE_RETURN_IF_ERROR(engine_->AwaitTurnOfFile(table_id_, rows));\n", ""),
+     "  STELE_RETURN_IF_ERROR(engine_->AwaitSmallFileSlot(table_id_, rows));\n", ""),
 )
 
 SEQUENCES = ["crash_test --gtest_filter=ShortSequences*"]
@@ -1014,7 +1014,7 @@ plant(
 )
 plant(
     "write", ["unit_write --gtest_filter=WriteThrottleTest.*"], "src/write/write_throttle.cc",
-    ("each writer gets the whole delayed write rate", "std::max(debt_turn_next_, now)", "std::clamp(debt_turn_next_, now, now + kTurnMax)"),
+    ("each writer gets the whole delayed write rate", "std::max(debt_slot_next_, now)", "std::clamp(debt_slot_next_, now, now + kSlotTimeMax)"),
     ("a large write gets all its admissions at once", "std::min(bytes, most)", "bytes"),
     ("admissions outlast the debt", " && pressure_now > kPressureFree", ""),
 )
