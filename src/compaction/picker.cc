@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/status.h"
+#include "compaction/file_policy.h"
 #include "compaction/merge_policy.h"
-#include "compaction/move_policy.h"
 #include "compaction/neighbours.h"
 #include "compaction/reclaim_policy.h"
 #include "compaction/tablet_picker.h"
@@ -128,7 +128,7 @@ class TablePicker {
       OfferDrop(i, candidates);
       bool is_busy = false;  // a pick of a recurring kind is due in the tablet
       for (const StackSpan& stack_span : looks_[i].stack_spans) {
-        is_busy = OfferMove(i, stack_span.clusters, candidates) || is_busy;
+        is_busy = OfferMetadataMerge(i, stack_span.clusters, candidates) || is_busy;
         is_busy = OfferMerges(i, stack_span.clusters, candidates) || is_busy;
         OfferSmallFiles(i, stack_span.clusters, candidates);
         if (stack_span.reaches_end) OfferRewrites(i, stack_span.clusters, is_busy, candidates);
@@ -156,9 +156,9 @@ class TablePicker {
     }
   }
 
-  // Returns true if one is due.
-  bool OfferMove(size_t index, const std::vector<OverlapCluster>& clusters,
-                 Candidates* candidates) {
+  // Returns true if a metadata merge is due.
+  bool OfferMetadataMerge(size_t index, const std::vector<OverlapCluster>& clusters,
+                          Candidates* candidates) {
     const std::optional<InputRange> inputs =
         FindMetadataMergeInputs(*looks_[index].tablet, clusters);
     if (!inputs.has_value()) return false;
@@ -168,7 +168,8 @@ class TablePicker {
     return true;
   }
 
-  // Returns true if one is due.
+  // Offers merges by size, of fragments and for reads. Returns true if a merge by size or for reads
+  // is due, also if another pick covers the tablet or the disk has no room for it.
   bool OfferMerges(size_t index, const std::vector<OverlapCluster>& clusters,
                    Candidates* candidates) {
     const auto is_any = [](const TabletLook&) { return true; };
@@ -403,7 +404,7 @@ uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileSh
   std::set<uint64_t> files;
   for (const StackSpan& stack_span : StackSpansOf(
            tablet, parts, FilesOf(unreadable, {table.definition->id, tablet.range.start}))) {
-    const std::vector<OverlapCluster> clusters = JoinMovable(tablet, stack_span.clusters);
+    const std::vector<OverlapCluster> clusters = JoinClusters(tablet, stack_span.clusters);
     debt_bytes += FragmentDebtBytes(clusters);
     const TieredDebt tiered = TieredDebtOf(clusters);
     debt_bytes += tiered.bytes;

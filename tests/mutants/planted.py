@@ -105,9 +105,9 @@ plant(
     ("a merge is picked before enough reads justify it", "kMergeNanosPerJob + kMergeNanosPerByte * static_cast<double>(inputs.bytes);", "kMergeNanosPerJob;"),
 )
 plant(
-    "picker", ["unit_compaction"], "src/compaction/move_policy.cc",
-    ("files with common rows are moved by metadata only", "if (after != spans_.begin() && range.Overlaps(*std::prev(after)->second)) return false;", ""),
-    ("moved files are moved again", "if (end - begin > 1 || !HasOneInterval(tablet, clusters[begin]))", "if (true)"),
+    "picker", ["unit_compaction"], "src/compaction/file_policy.cc",
+    ("files with common rows are joined by a metadata merge", "if (after != spans_.begin() && range.Overlaps(*std::prev(after)->second)) return false;", ""),
+    ("joined files are joined again", "if (end - begin > 1 || !HasOneInterval(tablet, clusters[begin]))", "if (true)"),
     ("small-file compaction rewrites a large file next to small ones", "if (largest_bytes * kSmallFileGrowthMin <= inputs.bytes) return inputs;", "return inputs;"),
     ("small-file compaction picks files out of row order", "|| !HasOneInterval(tablet, cluster) || !IsInRowOrder(tablet, cluster)) return std::nullopt;",
      ") return std::nullopt;"),
