@@ -25,55 +25,58 @@ const std::set<uint64_t>& FilesOf(const FilesByTablet& files, const TabletName& 
 // forever.
 [[maybe_unused]] const std::set<uint64_t>& kEarlyFiles = FilesOf({}, {});
 
-// The order in which kinds of candidates are picked: compactions that cost nothing, that speed up
+// The priorities of picks, highest first: compactions that cost nothing, that speed up
 // writers, that speed up readers, that free space. Merges come before major compactions, which they
 // often make unnecessary.
-enum class Urgency : size_t {
+enum class PickPriority : size_t {
   kDrop,
   kMetadataMerge,
   kTiered,
   kRead,
-  kDead,
+  kReclaim,
   kSmallFiles,
   kRecompress,
   kCold
 };
-constexpr size_t kUrgencyCount = 8;
+constexpr size_t kPriorityCount = 8;
 
-// Keeps for each urgency the pick with the greatest value among those that the disk has room for.
+// Keeps for each priority the pick with the greatest value among those that the disk has room for.
 class Candidates {
  public:
   explicit Candidates(const PickerInput& input) : input_(input) {}
 
-  uint64_t RoomFor(Urgency urgency) const {
-    return urgency == Urgency::kDead ? input_.reclaiming_output_bytes_max : input_.output_bytes_max;
+  uint64_t RoomFor(PickPriority priority) const {
+    return priority == PickPriority::kReclaim ? input_.reclaiming_output_bytes_max
+                                              : input_.output_bytes_max;
   }
   // The output size of the smallest pick that the disk has no room for; 0: none.
   uint64_t withheld_bytes() const { return withheld_bytes_; }
-  void Offer(Urgency urgency, double value, CompactionPick pick) {
-    if (pick.output_bytes > RoomFor(urgency)) {
+  void Offer(PickPriority priority, double value, CompactionPick pick) {
+    if (pick.output_bytes > RoomFor(priority)) {
       withheld_bytes_ =
           withheld_bytes_ == 0 ? pick.output_bytes : std::min(withheld_bytes_, pick.output_bytes);
       return;
     }
-    Slot& slot = slots_[static_cast<size_t>(urgency)];
+    Slot& slot = slots_[static_cast<size_t>(priority)];
     if (slot.pick.has_value() && value <= slot.value) return;
     slot = {std::move(pick), value};
   }
-  bool has_drop() const { return slots_[static_cast<size_t>(Urgency::kDrop)].pick.has_value(); }
-  bool HasMoreUrgentThan(Urgency urgency) const {
-    for (size_t i = 0; i < static_cast<size_t>(urgency); ++i) {
+  bool has_drop() const {
+    return slots_[static_cast<size_t>(PickPriority::kDrop)].pick.has_value();
+  }
+  bool HasPickAbove(PickPriority priority) const {
+    for (size_t i = 0; i < static_cast<size_t>(priority); ++i) {
       if (slots_[i].pick.has_value() && RoundOf(i) < 2) return true;
     }
     return false;
   }
   std::optional<CompactionPick> Best() {
     for (int round = 0; round < kRounds; ++round) {
-      for (size_t i = 0; i < kUrgencyCount; ++i) {
+      for (size_t i = 0; i < kPriorityCount; ++i) {
         if (!slots_[i].pick.has_value() || RoundOf(i) != round) continue;
         slots_[i].pick->is_recurring = IsRecurring(i);
         slots_[i].pick->is_turn_of_others =
-            input_.recurring_last && i != static_cast<size_t>(Urgency::kDrop);
+            input_.recurring_last && i != static_cast<size_t>(PickPriority::kDrop);
         return std::move(slots_[i].pick);
       }
     }
@@ -86,21 +89,22 @@ class Candidates {
     double value = 0;
   };
   static constexpr int kRounds = 3;
-  static bool IsRecurring(size_t urgency) {
-    return urgency == static_cast<size_t>(Urgency::kMetadataMerge) ||
-           urgency == static_cast<size_t>(Urgency::kTiered) ||
-           urgency == static_cast<size_t>(Urgency::kRead);
+  static bool IsRecurring(size_t priority) {
+    return priority == static_cast<size_t>(PickPriority::kMetadataMerge) ||
+           priority == static_cast<size_t>(PickPriority::kTiered) ||
+           priority == static_cast<size_t>(PickPriority::kRead);
   }
   // Returns the round in which a kind is considered. All kinds of round 0 come before those of
   // round 1.
-  int RoundOf(size_t urgency) const {
-    if (input_.metadata_merges_last && urgency == static_cast<size_t>(Urgency::kMetadataMerge))
+  int RoundOf(size_t priority) const {
+    if (input_.metadata_merges_last &&
+        priority == static_cast<size_t>(PickPriority::kMetadataMerge))
       return 2;
-    return input_.recurring_last && IsRecurring(urgency) ? 1 : 0;
+    return input_.recurring_last && IsRecurring(priority) ? 1 : 0;
   }
 
   const PickerInput& input_;
-  std::array<Slot, kUrgencyCount> slots_;
+  std::array<Slot, kPriorityCount> slots_;
   uint64_t withheld_bytes_ = 0;
 };
 
@@ -151,7 +155,7 @@ class TablePicker {
     if (const std::optional<InputRange> inputs =
             FindDroppableInputs(*looks_[index].tablet, *table_.definition, input_.now)) {
       candidates->Offer(
-          Urgency::kDrop, 1,
+          PickPriority::kDrop, 1,
           MakePick(CompactionKind::kDropFiles, {{index, *inputs}}, "all cells are garbage"));
     }
   }
@@ -163,7 +167,7 @@ class TablePicker {
         FindMetadataMergeInputs(*looks_[index].tablet, clusters);
     if (!inputs.has_value()) return false;
     candidates->Offer(
-        Urgency::kMetadataMerge, 1,
+        PickPriority::kMetadataMerge, 1,
         MakePick(CompactionKind::kMetadataMerge, {{index, *inputs}}, "they have no row in common"));
     return true;
   }
@@ -175,7 +179,7 @@ class TablePicker {
     const auto is_any = [](const TabletLook&) { return true; };
     const std::optional<InputRange> tiered = FindTieredInputs(clusters);
     if (tiered.has_value()) {
-      OfferMerge(Urgency::kTiered, {index, *tiered}, is_any,
+      OfferMerge(PickPriority::kTiered, {index, *tiered}, is_any,
                  fmt::format("{} of similar size, {} bytes", tiered->sources, tiered->bytes),
                  candidates);
     }
@@ -187,7 +191,7 @@ class TablePicker {
     if (inputs.has_value()) {
       std::string reason = fmt::format("{} reads used {} sources, {} bytes", looks_[index].reads,
                                        inputs->sources, inputs->bytes);
-      OfferMerge(Urgency::kRead, {index, *inputs}, is_read, std::move(reason), candidates);
+      OfferMerge(PickPriority::kRead, {index, *inputs}, is_read, std::move(reason), candidates);
     }
     return tiered.has_value() || inputs.has_value();
   }
@@ -195,7 +199,7 @@ class TablePicker {
   // Offers a merge. Its value is the number of sources removed per byte, since cheap merges speed
   // up reads soonest. The merge includes adjacent tablets that `joins` accepts, with their
   // references that have the same commits.
-  void OfferMerge(Urgency urgency, const TabletInputs& seed,
+  void OfferMerge(PickPriority priority, const TabletInputs& seed,
                   const std::function<bool(const TabletLook&)>& joins, std::string reason,
                   Candidates* candidates) {
     const auto inputs_of = [&](size_t index) {
@@ -206,7 +210,7 @@ class TablePicker {
                                                                                    : std::nullopt;
     };
     const std::vector<TabletInputs> subcompactions =
-        Extend(urgency, seed, candidates->RoomFor(urgency), inputs_of);
+        Extend(priority, seed, candidates->RoomFor(priority), inputs_of);
     if (subcompactions.empty()) return;
     uint64_t bytes = 0;
     size_t sources_less = 0;
@@ -216,7 +220,7 @@ class TablePicker {
     }
     if (subcompactions.size() > 1)
       reason += fmt::format("; {} bytes over {} tablets", bytes, subcompactions.size());
-    candidates->Offer(urgency, static_cast<double>(sources_less) / static_cast<double>(bytes),
+    candidates->Offer(priority, static_cast<double>(sources_less) / static_cast<double>(bytes),
                       MakePick(CompactionKind::kMerge, subcompactions, std::move(reason)));
   }
 
@@ -228,7 +232,7 @@ class TablePicker {
     if (!inputs.has_value()) return;
     const size_t fragments = FragmentsOf(clusters, *inputs);
     candidates->Offer(
-        Urgency::kTiered, static_cast<double>(fragments) / static_cast<double>(inputs->bytes),
+        PickPriority::kTiered, static_cast<double>(fragments) / static_cast<double>(inputs->bytes),
         MakePick(CompactionKind::kMerge, {{index, *inputs}},
                  fmt::format("drops split its files into {} more references, {} bytes", fragments,
                              inputs->bytes)));
@@ -237,11 +241,11 @@ class TablePicker {
   // Offers rewrites that must reach the end of the stack, where tombstones are dropped.
   void OfferRewrites(size_t index, const std::vector<OverlapCluster>& clusters, bool is_busy,
                      Candidates* candidates) {
-    // A sample reads files, so it is taken only if its job would be picked: if no more urgent pick
-    // exists. While the recurring kinds come last, it is taken if no recurring pick is due in this
-    // tablet. Then the stack changes rarely, and the sample stays valid.
+    // A sample reads files, so it is taken only if its job would be picked: if no pick of higher
+    // priority exists. While the recurring kinds come last, it is taken if no recurring pick is due
+    // in this tablet. Then the stack changes rarely, and the sample stays valid.
     const bool has_turn = input_.recurring_last && !is_busy;
-    if (has_turn || !candidates->HasMoreUrgentThan(Urgency::kDead))
+    if (has_turn || !candidates->HasPickAbove(PickPriority::kReclaim))
       OfferReclaiming(index, clusters, candidates);
     OfferRecompression(index, clusters, candidates);
     OfferCold(index, clusters, candidates);
@@ -267,8 +271,9 @@ class TablePicker {
       return dead->inputs;
     };
     if (const std::optional<InputRange> inputs = dead_inputs(index)) {
-      const std::vector<TabletInputs> subcompactions = Extend(
-          Urgency::kDead, {index, *inputs}, candidates->RoomFor(Urgency::kDead), dead_inputs);
+      const std::vector<TabletInputs> subcompactions =
+          Extend(PickPriority::kReclaim, {index, *inputs},
+                 candidates->RoomFor(PickPriority::kReclaim), dead_inputs);
       std::string reason = fmt::format("about {} bytes are dead", dead_bytes);
       if (subcompactions.empty()) return;
       CompactionPick pick = MakePick(CompactionKind::kMerge, subcompactions, std::move(reason));
@@ -276,7 +281,7 @@ class TablePicker {
       pick.output_bytes = 0;
       for (const TabletInputs& subcompaction : subcompactions)
         pick.output_bytes += live_bytes[subcompaction.tablet_index];
-      candidates->Offer(Urgency::kDead, static_cast<double>(dead_bytes), std::move(pick));
+      candidates->Offer(PickPriority::kReclaim, static_cast<double>(dead_bytes), std::move(pick));
     }
   }
 
@@ -288,7 +293,7 @@ class TablePicker {
       std::string reason = fmt::format("{} adjacent small files, {} bytes",
                                        inputs->end - inputs->begin, inputs->bytes);
       candidates->Offer(
-          Urgency::kSmallFiles, static_cast<double>(inputs->end - inputs->begin),
+          PickPriority::kSmallFiles, static_cast<double>(inputs->end - inputs->begin),
           MakePick(CompactionKind::kSmallFiles, {{index, *inputs}}, std::move(reason)));
     }
   }
@@ -299,7 +304,7 @@ class TablePicker {
             FindRecompressionInputs(*looks_[index].tablet, clusters, *table_.definition, parts_,
                                     ColdBefore(), input_.sizes.recompress_bytes)) {
       candidates->Offer(
-          Urgency::kRecompress, static_cast<double>(inputs->bytes),
+          PickPriority::kRecompress, static_cast<double>(inputs->bytes),
           MakePick(CompactionKind::kRecompress, {{index, *inputs}},
                    fmt::format("{} bytes are at the end of the stack", inputs->bytes)));
     }
@@ -312,10 +317,11 @@ class TablePicker {
                             parts_, ColdBefore(), input_.sizes.cold_bytes);
     };
     if (const std::optional<InputRange> inputs = cold_inputs(index)) {
-      const std::vector<TabletInputs> subcompactions = Extend(
-          Urgency::kCold, {index, *inputs}, candidates->RoomFor(Urgency::kCold), cold_inputs);
+      const std::vector<TabletInputs> subcompactions =
+          Extend(PickPriority::kCold, {index, *inputs}, candidates->RoomFor(PickPriority::kCold),
+                 cold_inputs);
       if (!subcompactions.empty()) {
-        candidates->Offer(Urgency::kCold, static_cast<double>(inputs->bytes),
+        candidates->Offer(PickPriority::kCold, static_cast<double>(inputs->bytes),
                           MakePick(CompactionKind::kMerge, subcompactions,
                                    "nothing was written for a long time"));
       }
@@ -324,11 +330,11 @@ class TablePicker {
 
   int64_t ColdBefore() const { return input_.now - input_.sizes.cold_micros; }
 
-  // Returns nothing if another seed of this urgency included the tablet.
-  std::vector<TabletInputs> Extend(Urgency urgency, const TabletInputs& seed, uint64_t bytes_max,
-                                   const InputsOfTablet& inputs_of) {
+  // Returns nothing if another seed of this priority included the tablet.
+  std::vector<TabletInputs> Extend(PickPriority priority, const TabletInputs& seed,
+                                   uint64_t bytes_max, const InputsOfTablet& inputs_of) {
     if (looks_[seed.tablet_index].is_alone) return {seed};
-    std::vector<bool>& covered = covered_[static_cast<size_t>(urgency)];
+    std::vector<bool>& covered = covered_[static_cast<size_t>(priority)];
     if (covered[seed.tablet_index]) return {};
     const auto inputs_if_free = [&](size_t index) -> std::optional<InputRange> {
       const TabletLook& look = looks_[index];
@@ -371,7 +377,7 @@ class TablePicker {
   const FileShares& parts_;
   std::vector<TabletLook> looks_;
   // Tablets that are subcompactions of a pick already offered.
-  std::array<std::vector<bool>, kUrgencyCount> covered_;
+  std::array<std::vector<bool>, kPriorityCount> covered_;
 };
 
 }  // namespace
