@@ -116,22 +116,22 @@ class TablePicker {
     for (const Tablet& tablet : table.tablets) {
       const TabletName name{table.definition->id, tablet.range.start};
       const auto reads = input.reads.find(name);
-      looks_.push_back(
+      tablets_.push_back(
           {.tablet = &tablet,
            .is_free = is_free && !input.busy.contains(name),
            .is_alone = ShowsAny(tablet, FilesOf(input.unreadable, name)),
            .reads = reads == input.reads.end() ? 0 : reads->second,
            .stack_spans = StackSpansOf(tablet, parts_, FilesOf(input.unreadable, name))});
     }
-    for (std::vector<bool>& covered : covered_) covered.resize(looks_.size());
+    for (std::vector<bool>& covered : covered_) covered.resize(tablets_.size());
   }
 
   void Offer(Candidates* candidates) {
-    for (size_t i = 0; i < looks_.size(); ++i) {
-      if (!looks_[i].is_free) continue;
+    for (size_t i = 0; i < tablets_.size(); ++i) {
+      if (!tablets_[i].is_free) continue;
       OfferDrop(i, candidates);
       bool is_busy = false;  // a pick of a recurring kind is due in the tablet
-      for (const StackSpan& stack_span : looks_[i].stack_spans) {
+      for (const StackSpan& stack_span : tablets_[i].stack_spans) {
         is_busy = OfferMetadataMerge(i, stack_span.clusters, candidates) || is_busy;
         is_busy = OfferMerges(i, stack_span.clusters, candidates) || is_busy;
         OfferSmallFiles(i, stack_span.clusters, candidates);
@@ -141,7 +141,8 @@ class TablePicker {
   }
 
  private:
-  struct TabletLook {
+  // A tablet of the table, and what the policies need to know about it.
+  struct PickerTablet {
     const Tablet* tablet = nullptr;
     bool is_free = true;
     bool is_alone = false;  // it references a file that cannot be read
@@ -153,7 +154,7 @@ class TablePicker {
 
   void OfferDrop(size_t index, Candidates* candidates) {
     if (const std::optional<InputRange> inputs =
-            FindDroppableInputs(*looks_[index].tablet, *table_.definition, input_.now)) {
+            FindDroppableInputs(*tablets_[index].tablet, *table_.definition, input_.now)) {
       candidates->Offer(
           PickPriority::kDrop, 1,
           MakePick(CompactionKind::kDropFiles, {{index, *inputs}}, "all cells are garbage"));
@@ -164,7 +165,7 @@ class TablePicker {
   bool OfferMetadataMerge(size_t index, const std::vector<OverlapCluster>& clusters,
                           Candidates* candidates) {
     const std::optional<InputRange> inputs =
-        FindMetadataMergeInputs(*looks_[index].tablet, clusters);
+        FindMetadataMergeInputs(*tablets_[index].tablet, clusters);
     if (!inputs.has_value()) return false;
     candidates->Offer(
         PickPriority::kMetadataMerge, 1,
@@ -176,7 +177,7 @@ class TablePicker {
   // is due, also if another pick covers the tablet or the disk has no room for it.
   bool OfferMerges(size_t index, const std::vector<OverlapCluster>& clusters,
                    Candidates* candidates) {
-    const auto is_any = [](const TabletLook&) { return true; };
+    const auto is_any = [](const PickerTablet&) { return true; };
     const std::optional<InputRange> tiered = FindTieredInputs(clusters);
     if (tiered.has_value()) {
       OfferMerge(PickPriority::kTiered, {index, *tiered}, is_any,
@@ -184,12 +185,12 @@ class TablePicker {
                  candidates);
     }
     OfferFragmented(index, clusters, candidates);
-    const auto is_read = [](const TabletLook& look) {
-      return FindInputsForReads(look.clusters(), look.reads).has_value();
+    const auto is_read = [](const PickerTablet& tablet) {
+      return FindInputsForReads(tablet.clusters(), tablet.reads).has_value();
     };
-    const std::optional<InputRange> inputs = FindInputsForReads(clusters, looks_[index].reads);
+    const std::optional<InputRange> inputs = FindInputsForReads(clusters, tablets_[index].reads);
     if (inputs.has_value()) {
-      std::string reason = fmt::format("{} reads used {} sources, {} bytes", looks_[index].reads,
+      std::string reason = fmt::format("{} reads used {} sources, {} bytes", tablets_[index].reads,
                                        inputs->sources, inputs->bytes);
       OfferMerge(PickPriority::kRead, {index, *inputs}, is_read, std::move(reason), candidates);
     }
@@ -200,12 +201,12 @@ class TablePicker {
   // up reads soonest. The merge includes adjacent tablets that `joins` accepts, with their
   // references that have the same commits.
   void OfferMerge(PickPriority priority, const TabletInputs& seed,
-                  const std::function<bool(const TabletLook&)>& joins, std::string reason,
+                  const std::function<bool(const PickerTablet&)>& joins, std::string reason,
                   Candidates* candidates) {
     const auto inputs_of = [&](size_t index) {
       std::optional<InputRange> inputs = InputsWithin(
-          looks_[index].clusters(), seed.inputs.sequence_first, seed.inputs.sequence_last);
-      const bool is_due = inputs.has_value() && inputs->sources > 1 && joins(looks_[index]);
+          tablets_[index].clusters(), seed.inputs.sequence_first, seed.inputs.sequence_last);
+      const bool is_due = inputs.has_value() && inputs->sources > 1 && joins(tablets_[index]);
       return is_due && inputs->sources <= std::max(kFanInMax, seed.inputs.sources) ? inputs
                                                                                    : std::nullopt;
     };
@@ -254,7 +255,7 @@ class TablePicker {
   // The clusters of the tablet at `at`; `clusters` are those of the tablet at `index`.
   const std::vector<OverlapCluster>& ClustersAt(size_t at, size_t index,
                                                 const std::vector<OverlapCluster>& clusters) const {
-    return at == index ? clusters : looks_[at].clusters();
+    return at == index ? clusters : tablets_[at].clusters();
   }
 
   void OfferReclaiming(size_t index, const std::vector<OverlapCluster>& clusters,
@@ -264,7 +265,7 @@ class TablePicker {
     const DeadQuery query{*table_.definition, parts_, input_.now, input_.measure_dead};
     const auto dead_inputs = [&](size_t at) -> std::optional<InputRange> {
       const std::optional<DeadInputs> dead =
-          FindMajorInputs(*looks_[at].tablet, ClustersAt(at, index, clusters), query);
+          FindMajorInputs(*tablets_[at].tablet, ClustersAt(at, index, clusters), query);
       if (!dead.has_value()) return std::nullopt;
       dead_bytes += dead->dead_bytes;
       live_bytes[at] = dead->live_bytes;
@@ -288,7 +289,7 @@ class TablePicker {
   void OfferSmallFiles(size_t index, const std::vector<OverlapCluster>& clusters,
                        Candidates* candidates) {
     const CompactionSizes& sizes = input_.sizes;
-    if (const auto inputs = FindSmallFileInputs(*looks_[index].tablet, clusters, parts_,
+    if (const auto inputs = FindSmallFileInputs(*tablets_[index].tablet, clusters, parts_,
                                                 sizes.small_file_bytes, sizes.recompress_bytes)) {
       std::string reason = fmt::format("{} adjacent small files, {} bytes",
                                        inputs->end - inputs->begin, inputs->bytes);
@@ -301,7 +302,7 @@ class TablePicker {
   void OfferRecompression(size_t index, const std::vector<OverlapCluster>& clusters,
                           Candidates* candidates) {
     if (const auto inputs =
-            FindRecompressionInputs(*looks_[index].tablet, clusters, *table_.definition, parts_,
+            FindRecompressionInputs(*tablets_[index].tablet, clusters, *table_.definition, parts_,
                                     ColdBefore(), input_.sizes.recompress_bytes)) {
       candidates->Offer(
           PickPriority::kRecompress, static_cast<double>(inputs->bytes),
@@ -313,8 +314,8 @@ class TablePicker {
   void OfferCold(size_t index, const std::vector<OverlapCluster>& clusters,
                  Candidates* candidates) {
     const auto cold_inputs = [&](size_t at) {
-      return FindColdInputs(*looks_[at].tablet, ClustersAt(at, index, clusters), *table_.definition,
-                            parts_, ColdBefore(), input_.sizes.cold_bytes);
+      return FindColdInputs(*tablets_[at].tablet, ClustersAt(at, index, clusters),
+                            *table_.definition, parts_, ColdBefore(), input_.sizes.cold_bytes);
     };
     if (const std::optional<InputRange> inputs = cold_inputs(index)) {
       const std::vector<TabletInputs> subcompactions =
@@ -333,16 +334,16 @@ class TablePicker {
   // Returns nothing if another seed of this priority included the tablet.
   std::vector<TabletInputs> Extend(PickPriority priority, const TabletInputs& seed,
                                    uint64_t bytes_max, const InputsOfTablet& inputs_of) {
-    if (looks_[seed.tablet_index].is_alone) return {seed};
+    if (tablets_[seed.tablet_index].is_alone) return {seed};
     std::vector<bool>& covered = covered_[static_cast<size_t>(priority)];
     if (covered[seed.tablet_index]) return {};
     const auto inputs_if_free = [&](size_t index) -> std::optional<InputRange> {
-      const TabletLook& look = looks_[index];
-      const bool joins = look.is_free && !look.is_alone && !look.stack_spans.empty();
+      const PickerTablet& neighbour = tablets_[index];
+      const bool joins = neighbour.is_free && !neighbour.is_alone && !neighbour.stack_spans.empty();
       return joins ? inputs_of(index) : std::nullopt;
     };
     std::vector<TabletInputs> subcompactions =
-        ExtendOverNeighbours(seed, looks_.size(), input_.sizes.subcompaction_bytes,
+        ExtendOverNeighbours(seed, tablets_.size(), input_.sizes.subcompaction_bytes,
                              std::min(input_.sizes.neighbours_bytes, bytes_max), inputs_if_free);
     for (const TabletInputs& subcompaction : subcompactions)
       covered[subcompaction.tablet_index] = true;
@@ -375,7 +376,7 @@ class TablePicker {
   const TableState& table_;
   const PickerInput& input_;
   const FileShares& parts_;
-  std::vector<TabletLook> looks_;
+  std::vector<PickerTablet> tablets_;
   // Tablets that are subcompactions of a pick already offered.
   std::array<std::vector<bool>, kPriorityCount> covered_;
 };

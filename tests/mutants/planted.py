@@ -69,9 +69,9 @@ plant(
 
 plant(
     "picker", ["unit_compaction"], "src/compaction/picker.cc",
-    ("busy tablets are picked", "if (!looks_[i].is_free) continue;", ""),
-    ("busy adjacent tablets are included", "look.is_free && !look.is_alone", "!look.is_alone"),
-    ("tablets that met damage together are picked together again", "look.is_free && !look.is_alone", "look.is_free"),
+    ("busy tablets are picked", "if (!tablets_[i].is_free) continue;", ""),
+    ("busy adjacent tablets are included", "neighbour.is_free && !neighbour.is_alone", "!neighbour.is_alone"),
+    ("tablets that met damage together are picked together again", "neighbour.is_free && !neighbour.is_alone", "neighbour.is_free"),
     ("adjacent tablets are included that need no merge", "inputs->sources > 1 && joins", "joins"),
     ("a merge of all sorted runs keeps its tombstones", "if (kind == CompactionKind::kMerge && whole) pick.kind = CompactionKind::kMajor;", ""),
 )
