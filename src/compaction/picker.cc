@@ -57,34 +57,32 @@ class Candidates {
           withheld_bytes_ == 0 ? pick.output_bytes : std::min(withheld_bytes_, pick.output_bytes);
       return;
     }
-    Slot& slot = slots_[static_cast<size_t>(priority)];
-    if (slot.pick.has_value() && value <= slot.value) return;
-    slot = {std::move(pick), value};
+    ValuedPick& best = best_[static_cast<size_t>(priority)];
+    if (best.pick.has_value() && value <= best.value) return;
+    best = {std::move(pick), value};
   }
-  bool has_drop() const {
-    return slots_[static_cast<size_t>(PickPriority::kDrop)].pick.has_value();
-  }
+  bool has_drop() const { return best_[static_cast<size_t>(PickPriority::kDrop)].pick.has_value(); }
   bool HasPickAbove(PickPriority priority) const {
     for (size_t i = 0; i < static_cast<size_t>(priority); ++i) {
-      if (slots_[i].pick.has_value() && RoundOf(i) < 2) return true;
+      if (best_[i].pick.has_value() && RoundOf(i) < 2) return true;
     }
     return false;
   }
   std::optional<CompactionPick> Best() {
     for (int round = 0; round < kRounds; ++round) {
       for (size_t i = 0; i < kPriorityCount; ++i) {
-        if (!slots_[i].pick.has_value() || RoundOf(i) != round) continue;
-        slots_[i].pick->is_recurring = IsRecurring(i);
-        slots_[i].pick->is_turn_of_others =
+        if (!best_[i].pick.has_value() || RoundOf(i) != round) continue;
+        best_[i].pick->is_recurring = IsRecurring(i);
+        best_[i].pick->recurring_last =
             input_.recurring_last && i != static_cast<size_t>(PickPriority::kDrop);
-        return std::move(slots_[i].pick);
+        return std::move(best_[i].pick);
       }
     }
     return std::nullopt;
   }
 
  private:
-  struct Slot {
+  struct ValuedPick {
     std::optional<CompactionPick> pick;
     double value = 0;
   };
@@ -104,7 +102,7 @@ class Candidates {
   }
 
   const PickerInput& input_;
-  std::array<Slot, kPriorityCount> slots_;
+  std::array<ValuedPick, kPriorityCount> best_;
   uint64_t withheld_bytes_ = 0;
 };
 
@@ -130,12 +128,14 @@ class TablePicker {
     for (size_t i = 0; i < tablets_.size(); ++i) {
       if (!tablets_[i].is_free) continue;
       OfferDrop(i, candidates);
-      bool is_busy = false;  // a pick of a recurring kind is due in the tablet
+      bool is_recurring_due = false;  // a merge by metadata, by size or for reads
       for (const StackSpan& stack_span : tablets_[i].stack_spans) {
-        is_busy = OfferMetadataMerge(i, stack_span.clusters, candidates) || is_busy;
-        is_busy = OfferMerges(i, stack_span.clusters, candidates) || is_busy;
+        is_recurring_due =
+            OfferMetadataMerge(i, stack_span.clusters, candidates) || is_recurring_due;
+        is_recurring_due = OfferMerges(i, stack_span.clusters, candidates) || is_recurring_due;
         OfferSmallFiles(i, stack_span.clusters, candidates);
-        if (stack_span.reaches_end) OfferRewrites(i, stack_span.clusters, is_busy, candidates);
+        if (stack_span.reaches_end)
+          OfferRewrites(i, stack_span.clusters, is_recurring_due, candidates);
       }
     }
   }
@@ -240,13 +240,13 @@ class TablePicker {
   }
 
   // Offers rewrites that must reach the end of the stack, where tombstones are dropped.
-  void OfferRewrites(size_t index, const std::vector<OverlapCluster>& clusters, bool is_busy,
-                     Candidates* candidates) {
+  void OfferRewrites(size_t index, const std::vector<OverlapCluster>& clusters,
+                     bool is_recurring_due, Candidates* candidates) {
     // A sample reads files, so it is taken only if its job would be picked: if no pick of higher
     // priority exists. While the recurring kinds come last, it is taken if no recurring pick is due
     // in this tablet. Then the stack changes rarely, and the sample stays valid.
-    const bool has_turn = input_.recurring_last && !is_busy;
-    if (has_turn || !candidates->HasPickAbove(PickPriority::kReclaim))
+    const bool reclaims_first = input_.recurring_last && !is_recurring_due;
+    if (reclaims_first || !candidates->HasPickAbove(PickPriority::kReclaim))
       OfferReclaiming(index, clusters, candidates);
     OfferRecompression(index, clusters, candidates);
     OfferCold(index, clusters, candidates);

@@ -344,7 +344,7 @@ void JobScheduler::CountRow(const std::optional<CompactionPick>& pick) {
   if (pick.has_value() && IsEditOfTablets(pick->kind)) return;
   const bool is_metadata_merge = pick.has_value() && pick->kind == CompactionKind::kMetadataMerge;
   metadata_merges_in_a_row_ = is_metadata_merge ? metadata_merges_in_a_row_ + 1 : 0;
-  const bool is_counted = pick.has_value() && pick->is_recurring && !pick->is_turn_of_others;
+  const bool is_counted = pick.has_value() && pick->is_recurring && !pick->recurring_last;
   recurring_in_a_row_ = is_counted ? recurring_in_a_row_ + 1 : 0;
 }
 
@@ -373,7 +373,7 @@ std::optional<CompactionPick> JobScheduler::PickIfChanged(PickState* pick_state)
     bool is_withheld = false;
     pick = Pick(*pick_state, &is_withheld);
     CountRow(pick);
-    if ((!pick || pick->is_turn_of_others) && FreezeIdleMemtables(*pick_state) && !pick)
+    if ((!pick || pick->recurring_last) && FreezeIdleMemtables(*pick_state) && !pick)
       return pick;  // the state is not current any more
     if (pick || is_withheld) return pick;
     next.at = std::chrono::steady_clock::now();

@@ -151,7 +151,7 @@ plant(
 )
 plant(
     "reclaim", RECLAIM, "src/jobs/job_scheduler.cc",
-    ("an idle memtable is not flushed", "if ((!pick || pick->is_turn_of_others) && FreezeIdleMemtables(*pick_state) && !pick) return pick;", ""),
+    ("an idle memtable is not flushed", "if ((!pick || pick->recurring_last) && FreezeIdleMemtables(*pick_state) && !pick) return pick;", ""),
 )
 
 plant(
