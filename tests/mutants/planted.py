@@ -540,7 +540,7 @@ plant(
     ("the end of a table's wait for a flush is no change",
      "if (!input.busy_tables.contains(table_id)) changed.AddTable(table_id);", ""),
     ("a file that is read again is no change",
-     "for (const auto& [name, files] : look.unreadable) changed.AddTablet(name);", ""),
+     "for (const auto& [name, files] : last.unreadable) changed.AddTablet(name);", ""),
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/compaction_debt.cc",
