@@ -156,7 +156,7 @@ absl::StatusOr<MutationBranch> TryCheckAndMutate(const Parts& parts, AttemptMode
                          parts.steps->LatchRows(mode, {row_key}, options));
   absl::StatusOr<MutationBranch> branch = MutationBranch::kPredicateNotMatched;
   bool is_repeat = false;
-  STELE_RETURN_IF_ERROR(parts.steps->RunPart(mode, options, [&] {
+  STELE_RETURN_IF_ERROR(parts.steps->RunInMode(mode, options, [&] {
     branch = CheckAndCommit(parts, table_id, row_key, predicate, mutations, options, &is_repeat);
     return branch.status();
   }));
@@ -340,7 +340,7 @@ absl::StatusOr<std::optional<Row>> TryReadModifyWrite(const Parts& parts, Attemp
                          parts.steps->LatchRows(mode, {row_key}, options));
   absl::StatusOr<std::optional<Row>> row = std::nullopt;
   bool is_repeat = false;
-  STELE_RETURN_IF_ERROR(parts.steps->RunPart(mode, options, [&] {
+  STELE_RETURN_IF_ERROR(parts.steps->RunInMode(mode, options, [&] {
     row = ModifyAndCommit(parts, table_id, row_key, rules, options, admitted_bytes, &is_repeat);
     return row.status();
   }));

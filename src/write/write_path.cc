@@ -76,7 +76,7 @@ absl::Status TryTogether(const WriteSteps& steps, AttemptMode mode,
                          const WriteOptions& options, uint64_t entry, CallToken* token) {
   if (entries.empty()) return absl::OkStatus();
   bool is_repeat = false;
-  STELE_RETURN_IF_ERROR(steps.RunPart(mode, options, [&]() -> absl::Status {
+  STELE_RETURN_IF_ERROR(steps.RunInMode(mode, options, [&]() -> absl::Status {
     STELE_RETURN_IF_ERROR(token->Find());
     is_repeat = token->Covers(entry);
     if (is_repeat) return absl::OkStatus();
@@ -232,7 +232,7 @@ class BulkWriter {
   }
 
   absl::Status TryShared(AttemptMode mode, bool is_made, SharedBatch* batch) {
-    return steps_.RunPart(mode, options_, [&]() -> absl::Status {
+    return steps_.RunInMode(mode, options_, [&]() -> absl::Status {
       if (!is_made) STELE_RETURN_IF_ERROR(Make(batch));
       if (batch->members.empty()) return absl::OkStatus();
       uint64_t sequence = 0;
