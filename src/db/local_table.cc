@@ -37,14 +37,14 @@ absl::Status LocalTable::ApplyOwned(RowMutation* mutation, const WriteOptions& o
 }
 
 absl::Status LocalTable::ApplyEntry(const WriteEntry& entry, const WriteOptions& options) {
-  const absl::Status status = engine_->writes().ApplyTogether(std::span(&entry, 1), options);
+  const absl::Status status = engine_->writes().ApplyAtomically(std::span(&entry, 1), options);
   if (status.ok()) CountWrites(1);
   return status;
 }
 
 std::vector<FailedMutation> LocalTable::BulkApply(std::span<const RowMutation> mutations,
                                                   const WriteOptions& options) {
-  std::vector<FailedMutation> failed = engine_->writes().ApplyEach(table_id_, mutations, options);
+  std::vector<FailedMutation> failed = engine_->writes().ApplyBulk(table_id_, mutations, options);
   CountWrites(mutations.size() - failed.size());
   return failed;
 }
