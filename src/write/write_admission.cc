@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kAwaitedCheckEvery{20};
 constexpr std::chrono::milliseconds kResumeCheckEvery{1000};
 // On a full disk, memtables are flushed to release segments of the log if they have at least this
 // many bytes.
-constexpr uint64_t kFlushedForRoomBytesMin = uint64_t{32} << 10;
+constexpr uint64_t kFlushedToFreeLogBytesMin = uint64_t{32} << 10;
 // The longest wait of a call that makes a small file, which has neither a deadline nor a stop
 // token.
 constexpr std::chrono::seconds kSmallFileWaitMax{1};
@@ -105,7 +105,7 @@ absl::Status WriteAdmission::AttemptUntilPause(uint64_t bytes, const WriteOption
     const absl::Status status = attempt(ModeOf(*attempts));
     if (!TablesOfPausedWrite(status).empty()) return status;
     ++*attempts;
-    if (MadeRoomFor(status, frees_space) || FlushedForRoom(status, options)) continue;
+    if (ReleasedReserveFor(status, frees_space) || FlushedToFreeLog(status, options)) continue;
     if (status.code() != absl::StatusCode::kAborted) return status;
   }
   return Aborted("the rows or the schema kept changing under the write; try again");
@@ -113,8 +113,8 @@ absl::Status WriteAdmission::AttemptUntilPause(uint64_t bytes, const WriteOption
 
 // Returns true if the log had no room for a write and releasing the reserve made room just now:
 // then the write should be attempted again.
-bool WriteAdmission::MadeRoomFor(const absl::Status& refused,
-                                 const WriteGate::FreesSpace& frees_space) {
+bool WriteAdmission::ReleasedReserveFor(const absl::Status& refused,
+                                        const WriteGate::FreesSpace& frees_space) {
   if (!LacksSpace(refused) || !frees_space || !frees_space()) return false;
   // The free space of the disk does not show a quota that is used up.
   const bool is_full = FoundNoSpace(refused) || parts_.gate->SpaceIsScarce();
@@ -123,9 +123,9 @@ bool WriteAdmission::MadeRoomFor(const absl::Status& refused,
 
 // Returns true if the log had no room for a write and flushes released some of its segments: then
 // the write should be attempted again.
-bool WriteAdmission::FlushedForRoom(const absl::Status& refused, const WriteOptions& options) {
+bool WriteAdmission::FlushedToFreeLog(const absl::Status& refused, const WriteOptions& options) {
   if (!absl::IsResourceExhausted(refused) || IsFinal(refused)) return false;
-  if (parts_.state->memtable_bytes() < kFlushedForRoomBytesMin || !parts_.gate->SpaceIsScarce())
+  if (parts_.state->memtable_bytes() < kFlushedToFreeLogBytesMin || !parts_.gate->SpaceIsScarce())
     return false;
   return DrainMemtables(options).ok();
 }

@@ -114,8 +114,8 @@ class WriteAdmission {
   absl::Status DrainMemtables(const WriteOptions& options);
   // Between two commits: see EngineState::FreezeLargest.
   absl::Status FreezeLargest(uint64_t active_bytes_max, const WriteOptions& options);
-  bool MadeRoomFor(const absl::Status& refused, const WriteGate::FreesSpace& frees_space);
-  bool FlushedForRoom(const absl::Status& refused, const WriteOptions& options);
+  bool ReleasedReserveFor(const absl::Status& refused, const WriteGate::FreesSpace& frees_space);
+  bool FlushedToFreeLog(const absl::Status& refused, const WriteOptions& options);
 
   const Parts parts_;
   const EngineSizes sizes_;
