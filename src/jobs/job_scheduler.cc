@@ -340,7 +340,7 @@ std::optional<CompactionPick> JobScheduler::Pick(const PickState& pick_state, bo
 
 // Counts the picks of one kind in a row. Drops and tablet changes take no time, so they neither
 // count nor end the sequence.
-void JobScheduler::CountRow(const std::optional<CompactionPick>& pick) {
+void JobScheduler::CountConsecutivePicks(const std::optional<CompactionPick>& pick) {
   if (pick.has_value() && IsEditOfTablets(pick->kind)) return;
   const bool is_metadata_merge = pick.has_value() && pick->kind == CompactionKind::kMetadataMerge;
   metadata_merges_in_a_row_ = is_metadata_merge ? metadata_merges_in_a_row_ + 1 : 0;
@@ -373,7 +373,7 @@ std::optional<CompactionPick> JobScheduler::PickIfChanged(PickState* pick_state)
   } else {
     bool is_withheld = false;
     pick = Pick(*pick_state, &is_withheld);
-    CountRow(pick);
+    CountConsecutivePicks(pick);
     if ((!pick || pick->recurring_last) && FreezeIdleMemtables(*pick_state) && !pick)
       return pick;  // the state is not current any more
     if (pick || is_withheld) return pick;

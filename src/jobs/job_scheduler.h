@@ -164,8 +164,8 @@ class JobScheduler final : public BackgroundWork {
   PickerInput InputOf(const PickState& pick_state);
   // Examines all tablets.
   std::optional<CompactionPick> Pick(const PickState& pick_state, bool* is_withheld = nullptr);
-  // Counts the picks for metadata_merges_last and recurring_last.
-  void CountRow(const std::optional<CompactionPick>& pick);
+  // Counts consecutive picks of a kind, for metadata_merges_last and recurring_last.
+  void CountConsecutivePicks(const std::optional<CompactionPick>& pick);
   // Examines the tablets that changed since pick_state->last_search, and all tablets if one of
   // those is due. Sets pick_state->last_search if nothing is due, else clears it.
   std::optional<CompactionPick> PickIfChanged(PickState* pick_state);
