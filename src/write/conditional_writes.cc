@@ -101,9 +101,9 @@ absl::Status CommitIfUnchanged(const Parts& parts, RowAtRead row, const WriteEnt
                                     std::move(conditions));
 }
 
-absl::StatusOr<MutationBranch> BranchOf(TokenResult answer) {
-  if (answer == TokenResult::kPredicateMatched) return MutationBranch::kPredicateMatched;
-  if (answer == TokenResult::kPredicateNotMatched) return MutationBranch::kPredicateNotMatched;
+absl::StatusOr<MutationBranch> BranchOf(TokenResult result) {
+  if (result == TokenResult::kPredicateMatched) return MutationBranch::kPredicateMatched;
+  if (result == TokenResult::kPredicateNotMatched) return MutationBranch::kPredicateNotMatched;
   return UsedForAnotherKind();
 }
 
@@ -124,7 +124,7 @@ absl::StatusOr<MutationBranch> CheckAndCommit(const Parts& parts, uint32_t table
   STELE_ASSIGN_OR_RETURN(TokenState used, parts.steps->FindToken(options));
   const TokenUse* const first = used.Covering(0);
   *is_repeat = first != nullptr;
-  if (*is_repeat) return BranchOf(first->answer);
+  if (*is_repeat) return BranchOf(first->result);
   STELE_ASSIGN_OR_RETURN(RowAtRead row, BeginRead(parts, table_id, row_key));
   STELE_ASSIGN_OR_RETURN(const MutationSchema schema, SchemaOf(*row.point.view, table_id));
   STELE_RETURN_IF_ERROR(CheckForms(row_key, mutations, schema));
@@ -139,9 +139,9 @@ absl::StatusOr<MutationBranch> CheckAndCommit(const Parts& parts, uint32_t table
                          .mutation = mutation,
                          .branch_row_key = row_key,
                          .owned = matched ? mutations.owned_matched : mutations.owned_not_matched};
-  const TokenResult answer =
+  const TokenResult result =
       matched ? TokenResult::kPredicateMatched : TokenResult::kPredicateNotMatched;
-  TokenRecord record{.token = std::move(used.unchanged), .use = {.answer = answer}};
+  TokenRecord record{.token = std::move(used.unchanged), .use = {.result = result}};
   STELE_RETURN_IF_ERROR(
       CommitIfUnchanged(parts, std::move(row), entry, options, std::move(record)));
   return branch;
