@@ -43,10 +43,10 @@ struct BulkLoadParts {
   WriteGate* gate = nullptr;
   Committer* committer = nullptr;
   ActiveBulkLoads* active = nullptr;
-  // A load of fewer bytes calls await_turn_of_file before it installs its file. The function waits
-  // while compactions are behind.
+  // A load of fewer bytes calls await_small_file_slot before it installs its file. The function
+  // waits while compactions are behind.
   uint64_t small_load_bytes = 0;
-  std::function<void()> await_turn_of_file = nullptr;
+  std::function<void()> await_small_file_slot = nullptr;
   Events* events = nullptr;
   JobCounters* jobs = nullptr;
 };

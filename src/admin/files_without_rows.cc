@@ -27,11 +27,11 @@ FilesWithoutRows::FilesWithoutRows(const TableView& table, const KeyRange& dropp
     : dropped_(dropped) {
   for (const ViewTablet& tablet : table.tablets) {
     if (!tablet.range.Overlaps(dropped)) continue;
-    for (const ViewReference& reference : tablet.stack) LookInto(reference);
+    for (const ViewReference& reference : tablet.stack) Probe(reference);
   }
 }
 
-void FilesWithoutRows::LookInto(const ViewReference& reference) {
+void FilesWithoutRows::Probe(const ViewReference& reference) {
   const SstableReference& shown = reference.reference;
   const KeyRange rows = Intersect(shown.range, RowsOf(*shown.file));
   // A drop that covers all or nothing of a reference does not divide it.

@@ -29,7 +29,7 @@ class FilesWithoutRows {
   bool Contains(const SstableReference& reference) const;
 
  private:
-  void LookInto(const ViewReference& reference);
+  void Probe(const ViewReference& reference);
 
   const KeyRange dropped_;
   std::map<uint64_t, std::vector<KeyRange>> empty_;  // by file number: ranges without rows

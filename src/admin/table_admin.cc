@@ -279,7 +279,7 @@ absl::Status ExciseDuringPause(const Parts& parts, uint32_t table_id, const KeyR
   return absl::OkStatus();
 }
 
-absl::Status TakeOutRows(const Parts& parts, uint32_t table_id, const KeyRange& range) {
+absl::Status ExciseRows(const Parts& parts, uint32_t table_id, const KeyRange& range) {
   std::shared_ptr<const ReadView> view = parts.state->view();
   if (view->Find(table_id) == nullptr) return NotFound("the table was deleted");
   // Most of the flush happens before the pause, so that the table's writers wait only for the rest.
@@ -422,7 +422,7 @@ absl::Status TableAdmin::InstallFlushed(uint32_t table_id, const KeyRange& rows,
 
 absl::Status TableAdmin::DropRows(uint32_t table_id, const KeyRange& range) const {
   STELE_RETURN_IF_ERROR(
-      parts_.gate->RunFreeing([&] { return TakeOutRows(parts_, table_id, range); }));
+      parts_.gate->RunFreeing([&] { return ExciseRows(parts_, table_id, range); }));
   parts_.jobs->counters().excisions.fetch_add(1, std::memory_order_relaxed);
   return absl::OkStatus();
 }

@@ -71,7 +71,7 @@ struct CompactionPick {
   // True for the kinds that steady writes and reads make due again and again: a metadata merge, a
   // merge by size and a merge for reads.
   bool is_recurring = false;
-  bool is_turn_of_others = false;  // see PickerInput::recurring_last
+  bool recurring_last = false;  // PickerInput::recurring_last; false for a drop of files
   // The time at which the job applies GC rules. It is read from the database clock after the view
   // was taken, while the schema of the pick was in force. So no rule is applied at a time before
   // the rule or the cells existed.

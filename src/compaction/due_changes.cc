@@ -74,17 +74,17 @@ bool HasDue(const PickerInput& input, const TableState& table, Positions changed
 
 }  // namespace
 
-bool IsAnyDueSince(const QuietLook& look, const PickerInput& input, uint64_t* examined) {
+bool IsAnyDueSince(const IdleSearch& last, const PickerInput& input, uint64_t* examined) {
   ChangedTablets changed(*input.version);
-  changed.AddChangesOf(*look.version);
-  for (const TabletName& name : look.busy) {
+  changed.AddChangesOf(*last.version);
+  for (const TabletName& name : last.busy) {
     if (!input.busy.contains(name)) changed.AddTablet(name);
   }
-  for (const uint32_t table_id : look.busy_tables) {
+  for (const uint32_t table_id : last.busy_tables) {
     if (!input.busy_tables.contains(table_id)) changed.AddTable(table_id);
   }
-  if (look.unreadable != input.unreadable) {
-    for (const auto& [name, files] : look.unreadable) changed.AddTablet(name);
+  if (last.unreadable != input.unreadable) {
+    for (const auto& [name, files] : last.unreadable) changed.AddTablet(name);
     for (const auto& [name, files] : input.unreadable) changed.AddTablet(name);
   }
   for (const auto& [table_id, positions] : changed.positions()) {

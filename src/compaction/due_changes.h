@@ -21,17 +21,17 @@
 namespace stele::internal {
 
 // A run of PickCompaction that found nothing due, and nothing that waits for disk space.
-struct QuietLook {
+struct IdleSearch {
   std::shared_ptr<const Version> version;
   std::set<TabletName> busy;
   std::set<uint32_t> busy_tables;
   FilesByTablet unreadable;
 };
 
-// Returns true if a compaction is due in a tablet that changed since `look`. A tablet has changed
+// Returns true if a compaction is due in a tablet that changed since `last`. A tablet has changed
 // if its stack, its table's schema or its busy state is different. The input's Version must be a
 // result of Apply (edit.h). Adds the number of examined tablets to `examined`: at most three for
 // each changed tablet, and all tablets of a table whose schema changed.
-bool IsAnyDueSince(const QuietLook& look, const PickerInput& input, uint64_t* examined);
+bool IsAnyDueSince(const IdleSearch& last, const PickerInput& input, uint64_t* examined);
 
 }  // namespace stele::internal

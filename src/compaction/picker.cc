@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/status.h"
+#include "compaction/file_policy.h"
 #include "compaction/merge_policy.h"
-#include "compaction/move_policy.h"
 #include "compaction/neighbours.h"
 #include "compaction/reclaim_policy.h"
 #include "compaction/tablet_picker.h"
@@ -25,82 +25,84 @@ const std::set<uint64_t>& FilesOf(const FilesByTablet& files, const TabletName& 
 // forever.
 [[maybe_unused]] const std::set<uint64_t>& kEarlyFiles = FilesOf({}, {});
 
-// The order in which kinds of candidates are picked: compactions that cost nothing, that speed up
+// The priorities of picks, highest first: compactions that cost nothing, that speed up
 // writers, that speed up readers, that free space. Merges come before major compactions, which they
 // often make unnecessary.
-enum class Urgency : size_t {
+enum class PickPriority : size_t {
   kDrop,
   kMetadataMerge,
   kTiered,
   kRead,
-  kDead,
+  kReclaim,
   kSmallFiles,
   kRecompress,
   kCold
 };
-constexpr size_t kUrgencyCount = 8;
+constexpr size_t kPriorityCount = 8;
 
-// Keeps for each urgency the pick with the greatest value among those that the disk has room for.
+// Keeps for each priority the pick with the greatest value among those that the disk has room for.
 class Candidates {
  public:
   explicit Candidates(const PickerInput& input) : input_(input) {}
 
-  uint64_t RoomFor(Urgency urgency) const {
-    return urgency == Urgency::kDead ? input_.reclaiming_output_bytes_max : input_.output_bytes_max;
+  uint64_t RoomFor(PickPriority priority) const {
+    return priority == PickPriority::kReclaim ? input_.reclaiming_output_bytes_max
+                                              : input_.output_bytes_max;
   }
   // The output size of the smallest pick that the disk has no room for; 0: none.
   uint64_t withheld_bytes() const { return withheld_bytes_; }
-  void Offer(Urgency urgency, double value, CompactionPick pick) {
-    if (pick.output_bytes > RoomFor(urgency)) {
+  void Offer(PickPriority priority, double value, CompactionPick pick) {
+    if (pick.output_bytes > RoomFor(priority)) {
       withheld_bytes_ =
           withheld_bytes_ == 0 ? pick.output_bytes : std::min(withheld_bytes_, pick.output_bytes);
       return;
     }
-    Slot& slot = slots_[static_cast<size_t>(urgency)];
-    if (slot.pick.has_value() && value <= slot.value) return;
-    slot = {std::move(pick), value};
+    ValuedPick& best = best_[static_cast<size_t>(priority)];
+    if (best.pick.has_value() && value <= best.value) return;
+    best = {std::move(pick), value};
   }
-  bool has_drop() const { return slots_[static_cast<size_t>(Urgency::kDrop)].pick.has_value(); }
-  bool HasMoreUrgentThan(Urgency urgency) const {
-    for (size_t i = 0; i < static_cast<size_t>(urgency); ++i) {
-      if (slots_[i].pick.has_value() && RoundOf(i) < 2) return true;
+  bool has_drop() const { return best_[static_cast<size_t>(PickPriority::kDrop)].pick.has_value(); }
+  bool HasPickAbove(PickPriority priority) const {
+    for (size_t i = 0; i < static_cast<size_t>(priority); ++i) {
+      if (best_[i].pick.has_value() && RoundOf(i) < 2) return true;
     }
     return false;
   }
   std::optional<CompactionPick> Best() {
     for (int round = 0; round < kRounds; ++round) {
-      for (size_t i = 0; i < kUrgencyCount; ++i) {
-        if (!slots_[i].pick.has_value() || RoundOf(i) != round) continue;
-        slots_[i].pick->is_recurring = IsRecurring(i);
-        slots_[i].pick->is_turn_of_others =
-            input_.recurring_last && i != static_cast<size_t>(Urgency::kDrop);
-        return std::move(slots_[i].pick);
+      for (size_t i = 0; i < kPriorityCount; ++i) {
+        if (!best_[i].pick.has_value() || RoundOf(i) != round) continue;
+        best_[i].pick->is_recurring = IsRecurring(i);
+        best_[i].pick->recurring_last =
+            input_.recurring_last && i != static_cast<size_t>(PickPriority::kDrop);
+        return std::move(best_[i].pick);
       }
     }
     return std::nullopt;
   }
 
  private:
-  struct Slot {
+  struct ValuedPick {
     std::optional<CompactionPick> pick;
     double value = 0;
   };
   static constexpr int kRounds = 3;
-  static bool IsRecurring(size_t urgency) {
-    return urgency == static_cast<size_t>(Urgency::kMetadataMerge) ||
-           urgency == static_cast<size_t>(Urgency::kTiered) ||
-           urgency == static_cast<size_t>(Urgency::kRead);
+  static bool IsRecurring(size_t priority) {
+    return priority == static_cast<size_t>(PickPriority::kMetadataMerge) ||
+           priority == static_cast<size_t>(PickPriority::kTiered) ||
+           priority == static_cast<size_t>(PickPriority::kRead);
   }
   // Returns the round in which a kind is considered. All kinds of round 0 come before those of
   // round 1.
-  int RoundOf(size_t urgency) const {
-    if (input_.metadata_merges_last && urgency == static_cast<size_t>(Urgency::kMetadataMerge))
+  int RoundOf(size_t priority) const {
+    if (input_.metadata_merges_last &&
+        priority == static_cast<size_t>(PickPriority::kMetadataMerge))
       return 2;
-    return input_.recurring_last && IsRecurring(urgency) ? 1 : 0;
+    return input_.recurring_last && IsRecurring(priority) ? 1 : 0;
   }
 
   const PickerInput& input_;
-  std::array<Slot, kUrgencyCount> slots_;
+  std::array<ValuedPick, kPriorityCount> best_;
   uint64_t withheld_bytes_ = 0;
 };
 
@@ -112,32 +114,35 @@ class TablePicker {
     for (const Tablet& tablet : table.tablets) {
       const TabletName name{table.definition->id, tablet.range.start};
       const auto reads = input.reads.find(name);
-      looks_.push_back(
+      tablets_.push_back(
           {.tablet = &tablet,
            .is_free = is_free && !input.busy.contains(name),
            .is_alone = ShowsAny(tablet, FilesOf(input.unreadable, name)),
            .reads = reads == input.reads.end() ? 0 : reads->second,
            .stack_spans = StackSpansOf(tablet, parts_, FilesOf(input.unreadable, name))});
     }
-    for (std::vector<bool>& covered : covered_) covered.resize(looks_.size());
+    for (std::vector<bool>& covered : covered_) covered.resize(tablets_.size());
   }
 
   void Offer(Candidates* candidates) {
-    for (size_t i = 0; i < looks_.size(); ++i) {
-      if (!looks_[i].is_free) continue;
+    for (size_t i = 0; i < tablets_.size(); ++i) {
+      if (!tablets_[i].is_free) continue;
       OfferDrop(i, candidates);
-      bool is_busy = false;  // a pick of a recurring kind is due in the tablet
-      for (const StackSpan& stack_span : looks_[i].stack_spans) {
-        is_busy = OfferMove(i, stack_span.clusters, candidates) || is_busy;
-        is_busy = OfferMerges(i, stack_span.clusters, candidates) || is_busy;
+      bool is_recurring_due = false;  // a merge by metadata, by size or for reads
+      for (const StackSpan& stack_span : tablets_[i].stack_spans) {
+        is_recurring_due =
+            OfferMetadataMerge(i, stack_span.clusters, candidates) || is_recurring_due;
+        is_recurring_due = OfferMerges(i, stack_span.clusters, candidates) || is_recurring_due;
         OfferSmallFiles(i, stack_span.clusters, candidates);
-        if (stack_span.reaches_end) OfferRewrites(i, stack_span.clusters, is_busy, candidates);
+        if (stack_span.reaches_end)
+          OfferRewrites(i, stack_span.clusters, is_recurring_due, candidates);
       }
     }
   }
 
  private:
-  struct TabletLook {
+  // A tablet of the table, and what the policies need to know about it.
+  struct PickerTablet {
     const Tablet* tablet = nullptr;
     bool is_free = true;
     bool is_alone = false;  // it references a file that cannot be read
@@ -149,44 +154,45 @@ class TablePicker {
 
   void OfferDrop(size_t index, Candidates* candidates) {
     if (const std::optional<InputRange> inputs =
-            FindDroppableInputs(*looks_[index].tablet, *table_.definition, input_.now)) {
+            FindDroppableInputs(*tablets_[index].tablet, *table_.definition, input_.now)) {
       candidates->Offer(
-          Urgency::kDrop, 1,
+          PickPriority::kDrop, 1,
           MakePick(CompactionKind::kDropFiles, {{index, *inputs}}, "all cells are garbage"));
     }
   }
 
-  // Returns true if one is due.
-  bool OfferMove(size_t index, const std::vector<OverlapCluster>& clusters,
-                 Candidates* candidates) {
+  // Returns true if a metadata merge is due.
+  bool OfferMetadataMerge(size_t index, const std::vector<OverlapCluster>& clusters,
+                          Candidates* candidates) {
     const std::optional<InputRange> inputs =
-        FindMetadataMergeInputs(*looks_[index].tablet, clusters);
+        FindMetadataMergeInputs(*tablets_[index].tablet, clusters);
     if (!inputs.has_value()) return false;
     candidates->Offer(
-        Urgency::kMetadataMerge, 1,
+        PickPriority::kMetadataMerge, 1,
         MakePick(CompactionKind::kMetadataMerge, {{index, *inputs}}, "they have no row in common"));
     return true;
   }
 
-  // Returns true if one is due.
+  // Offers merges by size, of fragments and for reads. Returns true if a merge by size or for reads
+  // is due, also if another pick covers the tablet or the disk has no room for it.
   bool OfferMerges(size_t index, const std::vector<OverlapCluster>& clusters,
                    Candidates* candidates) {
-    const auto is_any = [](const TabletLook&) { return true; };
+    const auto is_any = [](const PickerTablet&) { return true; };
     const std::optional<InputRange> tiered = FindTieredInputs(clusters);
     if (tiered.has_value()) {
-      OfferMerge(Urgency::kTiered, {index, *tiered}, is_any,
+      OfferMerge(PickPriority::kTiered, {index, *tiered}, is_any,
                  fmt::format("{} of similar size, {} bytes", tiered->sources, tiered->bytes),
                  candidates);
     }
     OfferFragmented(index, clusters, candidates);
-    const auto is_read = [](const TabletLook& look) {
-      return FindInputsForReads(look.clusters(), look.reads).has_value();
+    const auto is_read = [](const PickerTablet& tablet) {
+      return FindInputsForReads(tablet.clusters(), tablet.reads).has_value();
     };
-    const std::optional<InputRange> inputs = FindInputsForReads(clusters, looks_[index].reads);
+    const std::optional<InputRange> inputs = FindInputsForReads(clusters, tablets_[index].reads);
     if (inputs.has_value()) {
-      std::string reason = fmt::format("{} reads used {} sources, {} bytes", looks_[index].reads,
+      std::string reason = fmt::format("{} reads used {} sources, {} bytes", tablets_[index].reads,
                                        inputs->sources, inputs->bytes);
-      OfferMerge(Urgency::kRead, {index, *inputs}, is_read, std::move(reason), candidates);
+      OfferMerge(PickPriority::kRead, {index, *inputs}, is_read, std::move(reason), candidates);
     }
     return tiered.has_value() || inputs.has_value();
   }
@@ -194,18 +200,18 @@ class TablePicker {
   // Offers a merge. Its value is the number of sources removed per byte, since cheap merges speed
   // up reads soonest. The merge includes adjacent tablets that `joins` accepts, with their
   // references that have the same commits.
-  void OfferMerge(Urgency urgency, const TabletInputs& seed,
-                  const std::function<bool(const TabletLook&)>& joins, std::string reason,
+  void OfferMerge(PickPriority priority, const TabletInputs& seed,
+                  const std::function<bool(const PickerTablet&)>& joins, std::string reason,
                   Candidates* candidates) {
     const auto inputs_of = [&](size_t index) {
       std::optional<InputRange> inputs = InputsWithin(
-          looks_[index].clusters(), seed.inputs.sequence_first, seed.inputs.sequence_last);
-      const bool is_due = inputs.has_value() && inputs->sources > 1 && joins(looks_[index]);
+          tablets_[index].clusters(), seed.inputs.sequence_first, seed.inputs.sequence_last);
+      const bool is_due = inputs.has_value() && inputs->sources > 1 && joins(tablets_[index]);
       return is_due && inputs->sources <= std::max(kFanInMax, seed.inputs.sources) ? inputs
                                                                                    : std::nullopt;
     };
     const std::vector<TabletInputs> subcompactions =
-        Extend(urgency, seed, candidates->RoomFor(urgency), inputs_of);
+        Extend(priority, seed, candidates->RoomFor(priority), inputs_of);
     if (subcompactions.empty()) return;
     uint64_t bytes = 0;
     size_t sources_less = 0;
@@ -215,7 +221,7 @@ class TablePicker {
     }
     if (subcompactions.size() > 1)
       reason += fmt::format("; {} bytes over {} tablets", bytes, subcompactions.size());
-    candidates->Offer(urgency, static_cast<double>(sources_less) / static_cast<double>(bytes),
+    candidates->Offer(priority, static_cast<double>(sources_less) / static_cast<double>(bytes),
                       MakePick(CompactionKind::kMerge, subcompactions, std::move(reason)));
   }
 
@@ -227,20 +233,20 @@ class TablePicker {
     if (!inputs.has_value()) return;
     const size_t fragments = FragmentsOf(clusters, *inputs);
     candidates->Offer(
-        Urgency::kTiered, static_cast<double>(fragments) / static_cast<double>(inputs->bytes),
+        PickPriority::kTiered, static_cast<double>(fragments) / static_cast<double>(inputs->bytes),
         MakePick(CompactionKind::kMerge, {{index, *inputs}},
                  fmt::format("drops split its files into {} more references, {} bytes", fragments,
                              inputs->bytes)));
   }
 
   // Offers rewrites that must reach the end of the stack, where tombstones are dropped.
-  void OfferRewrites(size_t index, const std::vector<OverlapCluster>& clusters, bool is_busy,
-                     Candidates* candidates) {
-    // A sample reads files, so it is taken only if its job would be picked: if no more urgent pick
-    // exists. While the recurring kinds come last, it is taken if no recurring pick is due in this
-    // tablet. Then the stack changes rarely, and the sample stays valid.
-    const bool has_turn = input_.recurring_last && !is_busy;
-    if (has_turn || !candidates->HasMoreUrgentThan(Urgency::kDead))
+  void OfferRewrites(size_t index, const std::vector<OverlapCluster>& clusters,
+                     bool is_recurring_due, Candidates* candidates) {
+    // A sample reads files, so it is taken only if its job would be picked: if no pick of higher
+    // priority exists. While the recurring kinds come last, it is taken if no recurring pick is due
+    // in this tablet. Then the stack changes rarely, and the sample stays valid.
+    const bool reclaims_first = input_.recurring_last && !is_recurring_due;
+    if (reclaims_first || !candidates->HasPickAbove(PickPriority::kReclaim))
       OfferReclaiming(index, clusters, candidates);
     OfferRecompression(index, clusters, candidates);
     OfferCold(index, clusters, candidates);
@@ -249,7 +255,7 @@ class TablePicker {
   // The clusters of the tablet at `at`; `clusters` are those of the tablet at `index`.
   const std::vector<OverlapCluster>& ClustersAt(size_t at, size_t index,
                                                 const std::vector<OverlapCluster>& clusters) const {
-    return at == index ? clusters : looks_[at].clusters();
+    return at == index ? clusters : tablets_[at].clusters();
   }
 
   void OfferReclaiming(size_t index, const std::vector<OverlapCluster>& clusters,
@@ -259,15 +265,16 @@ class TablePicker {
     const DeadQuery query{*table_.definition, parts_, input_.now, input_.measure_dead};
     const auto dead_inputs = [&](size_t at) -> std::optional<InputRange> {
       const std::optional<DeadInputs> dead =
-          FindMajorInputs(*looks_[at].tablet, ClustersAt(at, index, clusters), query);
+          FindMajorInputs(*tablets_[at].tablet, ClustersAt(at, index, clusters), query);
       if (!dead.has_value()) return std::nullopt;
       dead_bytes += dead->dead_bytes;
       live_bytes[at] = dead->live_bytes;
       return dead->inputs;
     };
     if (const std::optional<InputRange> inputs = dead_inputs(index)) {
-      const std::vector<TabletInputs> subcompactions = Extend(
-          Urgency::kDead, {index, *inputs}, candidates->RoomFor(Urgency::kDead), dead_inputs);
+      const std::vector<TabletInputs> subcompactions =
+          Extend(PickPriority::kReclaim, {index, *inputs},
+                 candidates->RoomFor(PickPriority::kReclaim), dead_inputs);
       std::string reason = fmt::format("about {} bytes are dead", dead_bytes);
       if (subcompactions.empty()) return;
       CompactionPick pick = MakePick(CompactionKind::kMerge, subcompactions, std::move(reason));
@@ -275,19 +282,19 @@ class TablePicker {
       pick.output_bytes = 0;
       for (const TabletInputs& subcompaction : subcompactions)
         pick.output_bytes += live_bytes[subcompaction.tablet_index];
-      candidates->Offer(Urgency::kDead, static_cast<double>(dead_bytes), std::move(pick));
+      candidates->Offer(PickPriority::kReclaim, static_cast<double>(dead_bytes), std::move(pick));
     }
   }
 
   void OfferSmallFiles(size_t index, const std::vector<OverlapCluster>& clusters,
                        Candidates* candidates) {
     const CompactionSizes& sizes = input_.sizes;
-    if (const auto inputs = FindSmallFileInputs(*looks_[index].tablet, clusters, parts_,
+    if (const auto inputs = FindSmallFileInputs(*tablets_[index].tablet, clusters, parts_,
                                                 sizes.small_file_bytes, sizes.recompress_bytes)) {
       std::string reason = fmt::format("{} adjacent small files, {} bytes",
                                        inputs->end - inputs->begin, inputs->bytes);
       candidates->Offer(
-          Urgency::kSmallFiles, static_cast<double>(inputs->end - inputs->begin),
+          PickPriority::kSmallFiles, static_cast<double>(inputs->end - inputs->begin),
           MakePick(CompactionKind::kSmallFiles, {{index, *inputs}}, std::move(reason)));
     }
   }
@@ -295,10 +302,10 @@ class TablePicker {
   void OfferRecompression(size_t index, const std::vector<OverlapCluster>& clusters,
                           Candidates* candidates) {
     if (const auto inputs =
-            FindRecompressionInputs(*looks_[index].tablet, clusters, *table_.definition, parts_,
+            FindRecompressionInputs(*tablets_[index].tablet, clusters, *table_.definition, parts_,
                                     ColdBefore(), input_.sizes.recompress_bytes)) {
       candidates->Offer(
-          Urgency::kRecompress, static_cast<double>(inputs->bytes),
+          PickPriority::kRecompress, static_cast<double>(inputs->bytes),
           MakePick(CompactionKind::kRecompress, {{index, *inputs}},
                    fmt::format("{} bytes are at the end of the stack", inputs->bytes)));
     }
@@ -307,14 +314,15 @@ class TablePicker {
   void OfferCold(size_t index, const std::vector<OverlapCluster>& clusters,
                  Candidates* candidates) {
     const auto cold_inputs = [&](size_t at) {
-      return FindColdInputs(*looks_[at].tablet, ClustersAt(at, index, clusters), *table_.definition,
-                            parts_, ColdBefore(), input_.sizes.cold_bytes);
+      return FindColdInputs(*tablets_[at].tablet, ClustersAt(at, index, clusters),
+                            *table_.definition, parts_, ColdBefore(), input_.sizes.cold_bytes);
     };
     if (const std::optional<InputRange> inputs = cold_inputs(index)) {
-      const std::vector<TabletInputs> subcompactions = Extend(
-          Urgency::kCold, {index, *inputs}, candidates->RoomFor(Urgency::kCold), cold_inputs);
+      const std::vector<TabletInputs> subcompactions =
+          Extend(PickPriority::kCold, {index, *inputs}, candidates->RoomFor(PickPriority::kCold),
+                 cold_inputs);
       if (!subcompactions.empty()) {
-        candidates->Offer(Urgency::kCold, static_cast<double>(inputs->bytes),
+        candidates->Offer(PickPriority::kCold, static_cast<double>(inputs->bytes),
                           MakePick(CompactionKind::kMerge, subcompactions,
                                    "nothing was written for a long time"));
       }
@@ -323,19 +331,19 @@ class TablePicker {
 
   int64_t ColdBefore() const { return input_.now - input_.sizes.cold_micros; }
 
-  // Returns nothing if another seed of this urgency included the tablet.
-  std::vector<TabletInputs> Extend(Urgency urgency, const TabletInputs& seed, uint64_t bytes_max,
-                                   const InputsOfTablet& inputs_of) {
-    if (looks_[seed.tablet_index].is_alone) return {seed};
-    std::vector<bool>& covered = covered_[static_cast<size_t>(urgency)];
+  // Returns nothing if another seed of this priority included the tablet.
+  std::vector<TabletInputs> Extend(PickPriority priority, const TabletInputs& seed,
+                                   uint64_t bytes_max, const InputsOfTablet& inputs_of) {
+    if (tablets_[seed.tablet_index].is_alone) return {seed};
+    std::vector<bool>& covered = covered_[static_cast<size_t>(priority)];
     if (covered[seed.tablet_index]) return {};
     const auto inputs_if_free = [&](size_t index) -> std::optional<InputRange> {
-      const TabletLook& look = looks_[index];
-      const bool joins = look.is_free && !look.is_alone && !look.stack_spans.empty();
+      const PickerTablet& neighbour = tablets_[index];
+      const bool joins = neighbour.is_free && !neighbour.is_alone && !neighbour.stack_spans.empty();
       return joins ? inputs_of(index) : std::nullopt;
     };
     std::vector<TabletInputs> subcompactions =
-        ExtendOverNeighbours(seed, looks_.size(), input_.sizes.subcompaction_bytes,
+        ExtendOverNeighbours(seed, tablets_.size(), input_.sizes.subcompaction_bytes,
                              std::min(input_.sizes.neighbours_bytes, bytes_max), inputs_if_free);
     for (const TabletInputs& subcompaction : subcompactions)
       covered[subcompaction.tablet_index] = true;
@@ -368,9 +376,9 @@ class TablePicker {
   const TableState& table_;
   const PickerInput& input_;
   const FileShares& parts_;
-  std::vector<TabletLook> looks_;
+  std::vector<PickerTablet> tablets_;
   // Tablets that are subcompactions of a pick already offered.
-  std::array<std::vector<bool>, kUrgencyCount> covered_;
+  std::array<std::vector<bool>, kPriorityCount> covered_;
 };
 
 }  // namespace
@@ -403,7 +411,7 @@ uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileSh
   std::set<uint64_t> files;
   for (const StackSpan& stack_span : StackSpansOf(
            tablet, parts, FilesOf(unreadable, {table.definition->id, tablet.range.start}))) {
-    const std::vector<OverlapCluster> clusters = JoinMovable(tablet, stack_span.clusters);
+    const std::vector<OverlapCluster> clusters = JoinClusters(tablet, stack_span.clusters);
     debt_bytes += FragmentDebtBytes(clusters);
     const TieredDebt tiered = TieredDebtOf(clusters);
     debt_bytes += tiered.bytes;

@@ -3,14 +3,14 @@
 //
 // Used by:   jobs/job_scheduler.cc calls PickCompaction. Text-driven tests call it directly.
 // Calls:     compaction/tablet_picker.h for each tablet, and the policies:
-//            compaction/merge_policy.h, compaction/move_policy.h, compaction/neighbours.h,
+//            compaction/file_policy.h, compaction/merge_policy.h, compaction/neighbours.h,
 //            compaction/reclaim_policy.h.
 // Policy:    in this order, over all tables (docs/decisions/0015-compaction-policy.md):
 //            1. References that contain only garbage are dropped unread (reclaim_policy.h, engine
 //               rule 11).
 //            2. Tablets are split and merged (tablet_picker.h). This costs almost nothing and gives
 //               later compactions the right size.
-//            3. Adjacent clusters without common rows are joined by metadata (move_policy.h). After
+//            3. Adjacent clusters without common rows are joined by metadata (file_policy.h). After
 //               many of these in a row, the kinds below come first. After many jobs of kinds 3 to 5
 //               in a row, the kinds below these come first once.
 //            4. Enough adjacent clusters of similar size are merged (merge_policy.h). This keeps
@@ -20,8 +20,8 @@
 //            5. Sources are merged once reading them separately has cost more than a merge would
 //               (merge_policy.h).
 //            6. A stack is rewritten to free its dead bytes (reclaim_policy.h).
-//            7. Many small adjacent files are combined (move_policy.h).
-//            8. Cold data that is not in the bottommost codec is rewritten once (move_policy.h).
+//            7. Many small adjacent files are combined (file_policy.h).
+//            8. Cold data that is not in the bottommost codec is rewritten once (file_policy.h).
 //            Small compactions of kinds 4, 5, 6 and of cold tablets extend over adjacent tablets
 //            (neighbours.h).
 // Threads:   pure, apart from the callbacks of the input, which may read files.

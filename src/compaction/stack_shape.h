@@ -1,7 +1,7 @@
 // compaction/stack_shape.h: describes a tablet's stack for the policies: its clusters, their sizes,
 // and the number of sources of a read.
 //
-// Used by:   the policies: compaction/merge_policy.cc, compaction/move_policy.cc,
+// Used by:   the policies: compaction/file_policy.cc, compaction/merge_policy.cc,
 //            compaction/neighbours.cc, compaction/reclaim_policy.cc.
 // Calls:     compaction/file_shares.h.
 // Invariant: a policy picks whole clusters, or a part of a cluster whose rows no other reference of

@@ -194,10 +194,10 @@ absl::Status Engine::CloseOnce() {
   return status;
 }
 
-absl::Status Engine::AwaitTurnOfFile(uint32_t table_id, const KeyRange& rows,
-                                     const std::stop_token& stop) {
+absl::Status Engine::AwaitSmallFileSlot(uint32_t table_id, const KeyRange& rows,
+                                        const std::stop_token& stop) {
   STELE_RETURN_IF_ERROR(storage_->open.CheckChangeable());
-  if (HasRowInMemory(*storage_->state.view(), table_id, rows)) admission_.AwaitTurnOfFile(stop);
+  if (HasRowInMemory(*storage_->state.view(), table_id, rows)) admission_.AwaitSmallFileSlot(stop);
   return absl::OkStatus();
 }
 
@@ -222,7 +222,7 @@ absl::StatusOr<std::unique_ptr<BulkLoadBackend>> Engine::BeginBulkLoad(
       .committer = storage_->committer.get(),
       .active = &loads_,
       .small_load_bytes = options.sizes.compaction.small_file_bytes,
-      .await_turn_of_file = [admission = &admission_] { admission->AwaitTurnOfFile(); },
+      .await_small_file_slot = [admission = &admission_] { admission->AwaitSmallFileSlot(); },
       .events = &storage_->events,
       .jobs = &storage_->jobs->counters()};
   return internal::BeginBulkLoad(shared_from_this(), parts, table_id, std::move(counters));

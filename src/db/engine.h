@@ -63,9 +63,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const TableAdmin& admin() const { return admin_; }
 
   // For a call that flushes the table if one of `rows` is in memory, before it does so. Waits then
-  // while compactions are behind (WriteAdmission::AwaitTurnOfFile).
-  absl::Status AwaitTurnOfFile(uint32_t table_id, const KeyRange& rows = KeyRange::All(),
-                               const std::stop_token& stop = {});
+  // while compactions are behind (WriteAdmission::AwaitSmallFileSlot).
+  absl::Status AwaitSmallFileSlot(uint32_t table_id, const KeyRange& rows = KeyRange::All(),
+                                  const std::stop_token& stop = {});
   absl::StatusOr<std::unique_ptr<BulkLoadBackend>> BeginBulkLoad(
       uint32_t table_id, std::shared_ptr<TableCounters> counters);
   // Makes all commits so far durable.

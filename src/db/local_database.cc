@@ -55,7 +55,7 @@ absl::Status LocalDatabase::Apply(const WriteBatch& batch, const WriteOptions& o
     entries.push_back({.table_id = table->table_id(), .mutation = &batch_entries[i].mutation});
     tables.push_back(table);
   }
-  STELE_RETURN_IF_ERROR(engine_->writes().ApplyTogether(entries, options));
+  STELE_RETURN_IF_ERROR(engine_->writes().ApplyAtomically(entries, options));
   for (const LocalTable* table : tables) table->CountWrites(1);
   return absl::OkStatus();
 }

@@ -50,7 +50,7 @@ struct JobCounters {
   std::atomic<uint64_t> tablet_merges{0};
   std::atomic<uint64_t> excisions{0};
   std::atomic<uint64_t> jobs_discarded{0};
-  std::atomic<uint64_t> full_picks{0};                // searches for a compaction over all tablets
+  std::atomic<uint64_t> full_searches{0};             // searches for a compaction over all tablets
   std::atomic<uint64_t> changed_tablets_examined{0};  // by the other searches
 };
 

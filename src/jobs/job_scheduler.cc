@@ -175,16 +175,16 @@ void JobScheduler::CheckDirectoryIfDue() {
 JobScheduler::Next JobScheduler::TakeNext(Lane lane, bool wait) {
   CheckDirectoryIfDue();
   Next next;
-  bool picking = false;
+  bool searching = false;
   while (true) {
     PickState pick_state;
     {
       MutexLock lock(state_.mutex());
-      if (!std::exchange(picking, true)) ++picking_;
+      if (!std::exchange(searching, true)) ++searching_;
       if (const std::optional<JobSubject> subject =
               lane == Lane::kCompaction ? std::nullopt : PickUrgentLocked()) {
         BeginLocked(next.work.emplace(Work{.subject = *subject}));
-        EndPickLocked();
+        EndSearchLocked();
         return next;
       }
       if (lane != Lane::kUrgent && MayRunLocked()) pick_state = PickStateLocked();
@@ -194,18 +194,18 @@ JobScheduler::Next JobScheduler::TakeNext(Lane lane, bool wait) {
     std::shared_ptr<const ReadView> view = pick ? JobView(*pick_state.view, *pick) : nullptr;
     pick_state.view.reset();
     MutexLock lock(state_.mutex());
-    // The old Quiet is freed outside the lock.
-    if (pick_state.quiet != nullptr) std::swap(quiet_, pick_state.quiet);
+    // The old LastSearch is freed outside the lock.
+    if (pick_state.last_search != nullptr) std::swap(last_search_, pick_state.last_search);
     if (pick && IsCurrentLocked(*pick, *view)) {
       const JobSubject subject{JobSubject::Kind::kCompaction, pick->table_id,
                                pick->subcompactions.front().tablet.start};
       BeginLocked(next.work.emplace(
           Work{.subject = subject, .pick = *std::move(pick), .view = std::move(view)}));
-      EndPickLocked();
+      EndSearchLocked();
       return next;
     }
     if (pick || !IsCurrentLocked(lane, pick_state)) continue;
-    EndPickLocked();
+    EndSearchLocked();
     // Only a thread that has searched for a compaction can report that nothing is due.
     if (lane != Lane::kUrgent) next.report = TakeReportLocked();
     if (wait && !next.report && !stop_.load(std::memory_order_acquire)) {
@@ -216,9 +216,9 @@ JobScheduler::Next JobScheduler::TakeNext(Lane lane, bool wait) {
   }
 }
 
-void JobScheduler::EndPickLocked() {
+void JobScheduler::EndSearchLocked() {
   state_.mutex().AssertHeld();
-  if (--picking_ == 0) picking_ended_.SignalAll();
+  if (--searching_ == 0) search_ended_.SignalAll();
 }
 
 void JobScheduler::Perform(Next& next) {
@@ -288,7 +288,7 @@ JobScheduler::PickState JobScheduler::PickStateLocked() const {
       pick_state.excluded.insert({subject.table_id, subject.tablet_start});
   }
   if (thread_count_ > 0)
-    pick_state.quiet = quiet_;  // a caller of Step expects everything that is due
+    pick_state.last_search = last_search_;  // a caller of Step expects everything that is due
   return pick_state;
 }
 
@@ -332,7 +332,7 @@ std::optional<CompactionPick> JobScheduler::Pick(const PickState& pick_state, bo
   input.metadata_merges_last = metadata_merges_in_a_row_.load() >= kMergesInARow;
   input.recurring_last = recurring_in_a_row_.load() >= kMergesInARow;
   std::optional<CompactionPick> pick = PickCompaction(input);
-  counters_.full_picks.fetch_add(1, std::memory_order_relaxed);
+  counters_.full_searches.fetch_add(1, std::memory_order_relaxed);
   NoteWithheld(withheld_bytes, free_bytes);
   if (is_withheld != nullptr) *is_withheld = withheld_bytes > 0;
   return pick;
@@ -340,47 +340,48 @@ std::optional<CompactionPick> JobScheduler::Pick(const PickState& pick_state, bo
 
 // Counts the picks of one kind in a row. Drops and tablet changes take no time, so they neither
 // count nor end the sequence.
-void JobScheduler::CountRow(const std::optional<CompactionPick>& pick) {
+void JobScheduler::CountConsecutivePicks(const std::optional<CompactionPick>& pick) {
   if (pick.has_value() && IsEditOfTablets(pick->kind)) return;
   const bool is_metadata_merge = pick.has_value() && pick->kind == CompactionKind::kMetadataMerge;
   metadata_merges_in_a_row_ = is_metadata_merge ? metadata_merges_in_a_row_ + 1 : 0;
-  const bool is_counted = pick.has_value() && pick->is_recurring && !pick->is_turn_of_others;
+  const bool is_counted = pick.has_value() && pick->is_recurring && !pick->recurring_last;
   recurring_in_a_row_ = is_counted ? recurring_in_a_row_ + 1 : 0;
 }
 
 std::optional<CompactionPick> JobScheduler::PickIfChanged(PickState* pick_state) {
   if (pick_state->view == nullptr) return std::nullopt;
-  const std::shared_ptr<const Quiet> quiet = std::exchange(pick_state->quiet, nullptr);
+  const std::shared_ptr<const LastSearch> last = std::exchange(pick_state->last_search, nullptr);
   const auto start = std::chrono::steady_clock::now();
-  const auto interval = std::chrono::microseconds(sizes_.full_look_interval);
-  const bool is_recent = quiet != nullptr && start - quiet->at < interval &&
-                         pick_state->now >= quiet->now &&
-                         pick_state->now - quiet->now < interval.count() + quiet->look_micros;
+  const auto interval = std::chrono::microseconds(sizes_.full_search_interval);
+  const bool is_recent =
+      last != nullptr && start - last->full_search_end < interval &&
+      pick_state->now >= last->full_search_now &&
+      pick_state->now - last->full_search_now < interval.count() + last->full_search_micros;
   std::optional<CompactionPick> pick;
-  Quiet next{.look = {.version = pick_state->view->version,
-                      .busy = pick_state->excluded,
-                      .busy_tables = pick_state->excluded_tables,
-                      .unreadable = pick_state->unreadable},
-             .now = pick_state->now};
+  LastSearch next{.search = {.version = pick_state->view->version,
+                             .busy = pick_state->excluded,
+                             .busy_tables = pick_state->excluded_tables,
+                             .unreadable = pick_state->unreadable},
+                  .full_search_now = pick_state->now};
   uint64_t examined = 0;
-  const bool is_quiet = is_recent && !IsAnyDueSince(quiet->look, InputOf(*pick_state), &examined);
+  const bool is_idle = is_recent && !IsAnyDueSince(last->search, InputOf(*pick_state), &examined);
   counters_.changed_tablets_examined.fetch_add(examined, std::memory_order_relaxed);
-  if (is_quiet) {  // `now` stays that of the last search over all tablets
-    next.now = quiet->now;
-    next.at = quiet->at;
-    next.look_micros = quiet->look_micros;
+  if (is_idle) {
+    next.full_search_now = last->full_search_now;
+    next.full_search_micros = last->full_search_micros;
+    next.full_search_end = last->full_search_end;
   } else {
     bool is_withheld = false;
     pick = Pick(*pick_state, &is_withheld);
-    CountRow(pick);
-    if ((!pick || pick->is_turn_of_others) && FreezeIdleMemtables(*pick_state) && !pick)
+    CountConsecutivePicks(pick);
+    if ((!pick || pick->recurring_last) && FreezeIdleMemtables(*pick_state) && !pick)
       return pick;  // the state is not current any more
     if (pick || is_withheld) return pick;
-    next.at = std::chrono::steady_clock::now();
-    next.look_micros =
-        std::chrono::duration_cast<std::chrono::microseconds>(next.at - start).count();
+    next.full_search_end = std::chrono::steady_clock::now();
+    next.full_search_micros =
+        std::chrono::duration_cast<std::chrono::microseconds>(next.full_search_end - start).count();
   }
-  pick_state->quiet = std::make_shared<const Quiet>(std::move(next));
+  pick_state->last_search = std::make_shared<const LastSearch>(std::move(next));
   return pick;
 }
 

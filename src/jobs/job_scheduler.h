@@ -113,13 +113,15 @@ class JobScheduler final : public BackgroundWork {
     // kCompaction: the part of the view that the job needs.
     std::shared_ptr<const ReadView> view;
   };
-  // A search over all tablets that found no compaction due. For EngineSizes::full_look_interval
-  // after the search ended, only tablets that changed since are examined.
-  struct Quiet {
-    QuietLook look;
-    int64_t now = 0;          // the database clock before all tablets were examined
-    int64_t look_micros = 0;  // how long examining all tablets took
-    std::chrono::steady_clock::time_point at;  // the end of the search
+  // A search that found no compaction due. The next one examines only the tablets that changed
+  // since, if the last search over all tablets ended less than EngineSizes::full_search_interval
+  // ago.
+  struct LastSearch {
+    IdleSearch search;
+    // Of the last search over all tablets, which is this one or an earlier one.
+    int64_t full_search_now = 0;  // the database clock before it
+    int64_t full_search_micros = 0;
+    std::chrono::steady_clock::time_point full_search_end;
   };
   // The input of a pick, collected under the lock and used outside. The view may be the last user
   // of a file, so it must be destroyed outside the lock. It must also be destroyed before a wait,
@@ -130,8 +132,9 @@ class JobScheduler final : public BackgroundWork {
     std::weak_ptr<const ReadView> of;    // `view`, as long as any thread holds it
     std::set<TabletName> excluded;       // tablets that are not picked at present
     std::set<uint32_t> excluded_tables;  // tables that are not picked at present
-    std::shared_ptr<const Quiet> quiet;  // the newest one, or the one that this search made
-    FilesByTablet unreadable;            // files that are not picked at present
+    // The newest one, or the one that this search made.
+    std::shared_ptr<const LastSearch> last_search;
+    FilesByTablet unreadable;  // files that are not picked at present
   };
   struct Next {
     std::optional<Work> work;
@@ -161,10 +164,10 @@ class JobScheduler final : public BackgroundWork {
   PickerInput InputOf(const PickState& pick_state);
   // Examines all tablets.
   std::optional<CompactionPick> Pick(const PickState& pick_state, bool* is_withheld = nullptr);
-  // Counts the picks for metadata_merges_last and recurring_last.
-  void CountRow(const std::optional<CompactionPick>& pick);
-  // Examines the tablets that changed since pick_state->quiet, and all tablets if one of those is
-  // due. Sets pick_state->quiet if nothing is due, else clears it.
+  // Counts consecutive picks of a kind, for metadata_merges_last and recurring_last.
+  void CountConsecutivePicks(const std::optional<CompactionPick>& pick);
+  // Examines the tablets that changed since pick_state->last_search, and all tablets if one of
+  // those is due. Sets pick_state->last_search if nothing is due, else clears it.
   std::optional<CompactionPick> PickIfChanged(PickState* pick_state);
   // Freezes memtables of idle tables that may hide many bytes in files, so that they are flushed.
   // Returns true if it froze one.
@@ -184,9 +187,9 @@ class JobScheduler final : public BackgroundWork {
   bool IsCurrentLocked(Lane lane,
                        const PickState& pick_state) const;  // a search would see the same
   bool IsCurrentLocked(const CompactionPick& pick, const ReadView& job_view) const;
-  void EndPickLocked();
+  void EndSearchLocked();
   bool RunsLocked() const;
-  bool QuietLocked() const;  // idle, except that a compaction may be due
+  bool IdleButForCompactionsLocked() const;  // nothing runs, failed, or is due but compactions
   void BeginLocked(const Work& work);
   // Returns true if there is an event to report: the first failure of the job, or the end of the
   // last failure.
@@ -216,14 +219,14 @@ class JobScheduler final : public BackgroundWork {
   // Guarded by state_.mutex().
   int running_flushes_ = 0;
   int running_compactions_ = 0;
-  int picking_ = 0;  // threads that search for work and may hold a view
+  int searching_ = 0;  // threads that search for work and may hold a view
   bool preparing_segment_ = false;
   bool spilling_ = false;
   bool restoring_reserve_ = false;
-  std::shared_ptr<const Quiet> quiet_;
+  std::shared_ptr<const LastSearch> last_search_;
   absl::Status waits_for_space_;  // why a due compaction is not started
   bool poison_reported_ = false;
-  CondVar picking_ended_;                      // signalled when picking_ becomes 0
+  CondVar search_ended_;                       // signalled when searching_ becomes 0
   std::set<std::atomic<bool>*> caller_stops_;  // the stop flags of compactions run by callers
 };
 

@@ -78,7 +78,7 @@ bool JobScheduler::RunsLocked() const {
          restoring_reserve_;
 }
 
-bool JobScheduler::QuietLocked() const {
+bool JobScheduler::IdleButForCompactionsLocked() const {
   state_.mutex().AssertHeld();
   // While a failed job waits for its retry, the work is not finished.
   return !RunsLocked() && state_.failures().empty() && !PickUrgentLocked();
@@ -93,10 +93,10 @@ absl::Status JobScheduler::WaitForIdle() {
     // The threads may not find the compaction that this search found due: the clock may have gone
     // back, and samples of dead bytes differ. Then nothing changes the state, so search again after
     // a while.
-    const auto look_again = std::chrono::steady_clock::now() + kTimedWait;
+    const auto search_again = std::chrono::steady_clock::now() + kTimedWait;
     const auto done = [&] {
-      return QuietLocked() &&
-             (!IsCurrentLocked(Lane::kAll, busy) || std::chrono::steady_clock::now() >= look_again);
+      return IdleButForCompactionsLocked() && (!IsCurrentLocked(Lane::kAll, busy) ||
+                                               std::chrono::steady_clock::now() >= search_again);
     };
     STELE_RETURN_IF_ERROR(WaitSince(failure_count, done, all, {}));
     PickState pick_state;
@@ -107,15 +107,16 @@ absl::Status JobScheduler::WaitForIdle() {
     SetTime(&pick_state);
     if (Pick(pick_state)) {
       busy = std::move(pick_state);
-      std::shared_ptr<const Quiet> freed;  // freed outside the lock
+      std::shared_ptr<const LastSearch> freed;  // freed outside the lock
       MutexLock lock(state_.mutex());
-      freed = std::exchange(quiet_, nullptr);  // so that the threads examine all tablets, too
+      freed = std::exchange(last_search_, nullptr);  // so that the threads examine all tablets, too
       continue;
     }
     if (FreezeIdleMemtables(pick_state)) continue;
     MutexLock lock(state_.mutex());
-    while (picking_ > 0) picking_ended_.Wait(state_.mutex());
-    if (QuietLocked() && IsCurrentLocked(Lane::kAll, pick_state)) return absl::OkStatus();
+    while (searching_ > 0) search_ended_.Wait(state_.mutex());
+    if (IdleButForCompactionsLocked() && IsCurrentLocked(Lane::kAll, pick_state))
+      return absl::OkStatus();
   }
 }
 

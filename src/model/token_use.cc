@@ -34,7 +34,7 @@ void AddEntries(const EntryRange& added, std::vector<EntryRange>* ranges) {
 
 std::string EncodeTokenUse(const TokenUse& use) {
   std::string out;
-  out.push_back(static_cast<char>(use.answer));
+  out.push_back(static_cast<char>(use.result));
   AppendVarint(out, use.entries.size());
   uint64_t at = 0;
   for (const EntryRange& range : use.entries) {
@@ -47,13 +47,13 @@ std::string EncodeTokenUse(const TokenUse& use) {
 
 bool DecodeTokenUse(std::string_view bytes, TokenUse* use) {
   ByteReader in(bytes);
-  uint8_t answer;
+  uint8_t result;
   uint64_t count;
-  if (!in.ReadByte(&answer) || answer > static_cast<uint8_t>(TokenResult::kLargeRow) ||
+  if (!in.ReadByte(&result) || result > static_cast<uint8_t>(TokenResult::kLargeRow) ||
       !in.ReadVarint(&count) || count == 0 || count > in.remaining()) {
     return false;
   }
-  use->answer = static_cast<TokenResult>(answer);
+  use->result = static_cast<TokenResult>(result);
   use->entries.clear();
   uint64_t at = 0;
   for (uint64_t i = 0; i < count; ++i) {
@@ -68,7 +68,7 @@ bool DecodeTokenUse(std::string_view bytes, TokenUse* use) {
   std::string_view row;
   if (!in.ReadRaw(in.remaining(), &row)) return false;
   use->row = row;
-  return row.empty() || use->answer == TokenResult::kRow || use->answer == TokenResult::kLargeRow;
+  return row.empty() || use->result == TokenResult::kRow || use->result == TokenResult::kLargeRow;
 }
 
 }  // namespace stele::internal

@@ -44,7 +44,7 @@ bool CoverEntry(const std::vector<EntryRange>& ranges, uint64_t entry);
 
 // The record of one commit.
 struct TokenUse {
-  TokenResult answer = TokenResult::kOk;
+  TokenResult result = TokenResult::kOk;
   std::vector<EntryRange> entries;  // at least one, ascending, with gaps between them
   // For kRow and kLargeRow: the row's cells, encoded as docs/reference/format/tokens.md describes.
   std::string row;

@@ -45,7 +45,7 @@ struct EngineSizes {
   uint64_t load_file_bytes = uint64_t{256} << 20;
   // After a search over all tablets has found no compaction due, only changed tablets are examined
   // for this long.
-  std::chrono::milliseconds full_look_interval{1'000};
+  std::chrono::milliseconds full_search_interval{1'000};
   CompactionSizes compaction;
 };
 

@@ -101,9 +101,9 @@ absl::Status CommitIfUnchanged(const Parts& parts, RowAtRead row, const WriteEnt
                                     std::move(conditions));
 }
 
-absl::StatusOr<MutationBranch> BranchOf(TokenResult answer) {
-  if (answer == TokenResult::kPredicateMatched) return MutationBranch::kPredicateMatched;
-  if (answer == TokenResult::kPredicateNotMatched) return MutationBranch::kPredicateNotMatched;
+absl::StatusOr<MutationBranch> BranchOf(TokenResult result) {
+  if (result == TokenResult::kPredicateMatched) return MutationBranch::kPredicateMatched;
+  if (result == TokenResult::kPredicateNotMatched) return MutationBranch::kPredicateNotMatched;
   return UsedForAnotherKind();
 }
 
@@ -124,7 +124,7 @@ absl::StatusOr<MutationBranch> CheckAndCommit(const Parts& parts, uint32_t table
   STELE_ASSIGN_OR_RETURN(TokenState used, parts.steps->FindToken(options));
   const TokenUse* const first = used.Covering(0);
   *is_repeat = first != nullptr;
-  if (*is_repeat) return BranchOf(first->answer);
+  if (*is_repeat) return BranchOf(first->result);
   STELE_ASSIGN_OR_RETURN(RowAtRead row, BeginRead(parts, table_id, row_key));
   STELE_ASSIGN_OR_RETURN(const MutationSchema schema, SchemaOf(*row.point.view, table_id));
   STELE_RETURN_IF_ERROR(CheckForms(row_key, mutations, schema));
@@ -139,9 +139,9 @@ absl::StatusOr<MutationBranch> CheckAndCommit(const Parts& parts, uint32_t table
                          .mutation = mutation,
                          .branch_row_key = row_key,
                          .owned = matched ? mutations.owned_matched : mutations.owned_not_matched};
-  const TokenResult answer =
+  const TokenResult result =
       matched ? TokenResult::kPredicateMatched : TokenResult::kPredicateNotMatched;
-  TokenRecord record{.token = std::move(used.unchanged), .use = {.answer = answer}};
+  TokenRecord record{.token = std::move(used.unchanged), .use = {.result = result}};
   STELE_RETURN_IF_ERROR(
       CommitIfUnchanged(parts, std::move(row), entry, options, std::move(record)));
   return branch;
@@ -156,7 +156,7 @@ absl::StatusOr<MutationBranch> TryCheckAndMutate(const Parts& parts, AttemptMode
                          parts.steps->LatchRows(mode, {row_key}, options));
   absl::StatusOr<MutationBranch> branch = MutationBranch::kPredicateNotMatched;
   bool is_repeat = false;
-  STELE_RETURN_IF_ERROR(parts.steps->RunPart(mode, options, [&] {
+  STELE_RETURN_IF_ERROR(parts.steps->RunInMode(mode, options, [&] {
     branch = CheckAndCommit(parts, table_id, row_key, predicate, mutations, options, &is_repeat);
     return branch.status();
   }));
@@ -340,7 +340,7 @@ absl::StatusOr<std::optional<Row>> TryReadModifyWrite(const Parts& parts, Attemp
                          parts.steps->LatchRows(mode, {row_key}, options));
   absl::StatusOr<std::optional<Row>> row = std::nullopt;
   bool is_repeat = false;
-  STELE_RETURN_IF_ERROR(parts.steps->RunPart(mode, options, [&] {
+  STELE_RETURN_IF_ERROR(parts.steps->RunInMode(mode, options, [&] {
     row = ModifyAndCommit(parts, table_id, row_key, rules, options, admitted_bytes, &is_repeat);
     return row.status();
   }));

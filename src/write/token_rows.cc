@@ -177,14 +177,14 @@ std::string EncodeLargeRow(const Row& row) {
 void SetReturnedRow(const Row& row, TokenUse* use) {
   size_t value_bytes = 0;
   for (const CellView& cell : row.cells()) value_bytes += cell.value().size();
-  use->answer = value_bytes > kReturnedRowBytesMax ? TokenResult::kLargeRow : TokenResult::kRow;
+  use->result = value_bytes > kReturnedRowBytesMax ? TokenResult::kLargeRow : TokenResult::kRow;
   use->row = value_bytes > kReturnedRowBytesMax ? EncodeLargeRow(row) : EncodeReturnedRow(row);
 }
 
 absl::StatusOr<Row> ReturnedRow(const ReadPath& reads, uint32_t table_id, std::string_view row_key,
                                 const TokenUse& use, const ReadOptions& options) {
-  if (use.answer == TokenResult::kRow) return DecodeReturnedRow(row_key, use.row);
-  if (use.answer != TokenResult::kLargeRow) return UsedForAnotherKind();
+  if (use.result == TokenResult::kRow) return DecodeReturnedRow(row_key, use.row);
+  if (use.result != TokenResult::kLargeRow) return UsedForAnotherKind();
   const ReadPoint point = reads.TakeReadPoint();
   std::vector<Row> rows;  // own the values
   std::vector<CellView> cells;

@@ -59,7 +59,7 @@ absl::StatusOr<std::vector<EntryRange>> FindNewEntries(RowCondition* token);
 // SetBatchClock.
 size_t AppendTokenUse(const RowCondition& token, const TokenUse& use, BatchWriter* batch);
 
-// Sets `answer` and `row` for a write that returns this row.
+// Sets `result` and `row` for a write that returns this row.
 void SetReturnedRow(const Row& row, TokenUse* use);
 // Returns the row that the first write returned. For kLargeRow, reads its cells from the table.
 // Returns FailedPrecondition if they changed since, or if the first write was of another kind.

@@ -19,10 +19,10 @@ constexpr std::chrono::milliseconds kAwaitedCheckEvery{20};
 constexpr std::chrono::milliseconds kResumeCheckEvery{1000};
 // On a full disk, memtables are flushed to release segments of the log if they have at least this
 // many bytes.
-constexpr uint64_t kFlushedForRoomBytesMin = uint64_t{32} << 10;
+constexpr uint64_t kFlushedToFreeLogBytesMin = uint64_t{32} << 10;
 // The longest wait of a call that makes a small file, which has neither a deadline nor a stop
 // token.
-constexpr std::chrono::seconds kFileTurnMax{1};
+constexpr std::chrono::seconds kSmallFileWaitMax{1};
 constexpr char kFinal[] = "stele/final";  // a payload of a status
 
 AttemptMode ModeOf(int attempts) {
@@ -76,7 +76,7 @@ absl::Status WriteAdmission::Attempt(uint64_t bytes, const WriteOptions& options
   TablePauses::Claim claim(&parts_.committer->pauses());
   int attempts = 0;
   while (true) {
-    const absl::Status status = AttemptInTurn(bytes, options, attempt, frees_space, &attempts);
+    const absl::Status status = AttemptUntilPause(bytes, options, attempt, frees_space, &attempts);
     const std::vector<uint32_t> tables = TablesOfPausedWrite(status);
     if (tables.empty()) return status;
     claim.Add(tables);
@@ -85,14 +85,14 @@ absl::Status WriteAdmission::Attempt(uint64_t bytes, const WriteOptions& options
   }
 }
 
-absl::Status WriteAdmission::AttemptInTurn(uint64_t bytes, const WriteOptions& options,
-                                           AttemptWrite attempt,
-                                           const WriteGate::FreesSpace& frees_space,
-                                           int* attempts) {
+absl::Status WriteAdmission::AttemptUntilPause(uint64_t bytes, const WriteOptions& options,
+                                               AttemptWrite attempt,
+                                               const WriteGate::FreesSpace& frees_space,
+                                               int* attempts) {
   STELE_RETURN_IF_ERROR(parts_.gate->CheckWritable(frees_space));
-  // Wait before taking the guard. Otherwise all other writes would wait for the turns of a write
+  // Wait before taking the guard. Otherwise all other writes would wait for the slots of a write
   // that runs alone.
-  STELE_RETURN_IF_ERROR(AwaitDebtTurns(bytes, options, frees_space));
+  STELE_RETURN_IF_ERROR(AwaitDebtSlots(bytes, options, frees_space));
   const LargeWrites::Guard hold(&large_writes_, bytes, AwaitedCheckOf(options));
   STELE_RETURN_IF_ERROR(hold.status());
   if (hold.is_alone()) STELE_RETURN_IF_ERROR(DrainMemtables(options));
@@ -105,7 +105,7 @@ absl::Status WriteAdmission::AttemptInTurn(uint64_t bytes, const WriteOptions& o
     const absl::Status status = attempt(ModeOf(*attempts));
     if (!TablesOfPausedWrite(status).empty()) return status;
     ++*attempts;
-    if (MadeRoomFor(status, frees_space) || FlushedForRoom(status, options)) continue;
+    if (ReleasedReserveFor(status, frees_space) || FlushedToFreeLog(status, options)) continue;
     if (status.code() != absl::StatusCode::kAborted) return status;
   }
   return Aborted("the rows or the schema kept changing under the write; try again");
@@ -113,8 +113,8 @@ absl::Status WriteAdmission::AttemptInTurn(uint64_t bytes, const WriteOptions& o
 
 // Returns true if the log had no room for a write and releasing the reserve made room just now:
 // then the write should be attempted again.
-bool WriteAdmission::MadeRoomFor(const absl::Status& refused,
-                                 const WriteGate::FreesSpace& frees_space) {
+bool WriteAdmission::ReleasedReserveFor(const absl::Status& refused,
+                                        const WriteGate::FreesSpace& frees_space) {
   if (!LacksSpace(refused) || !frees_space || !frees_space()) return false;
   // The free space of the disk does not show a quota that is used up.
   const bool is_full = FoundNoSpace(refused) || parts_.gate->SpaceIsScarce();
@@ -123,9 +123,9 @@ bool WriteAdmission::MadeRoomFor(const absl::Status& refused,
 
 // Returns true if the log had no room for a write and flushes released some of its segments: then
 // the write should be attempted again.
-bool WriteAdmission::FlushedForRoom(const absl::Status& refused, const WriteOptions& options) {
+bool WriteAdmission::FlushedToFreeLog(const absl::Status& refused, const WriteOptions& options) {
   if (!absl::IsResourceExhausted(refused) || IsFinal(refused)) return false;
-  if (parts_.state->memtable_bytes() < kFlushedForRoomBytesMin || !parts_.gate->SpaceIsScarce())
+  if (parts_.state->memtable_bytes() < kFlushedToFreeLogBytesMin || !parts_.gate->SpaceIsScarce())
     return false;
   return DrainMemtables(options).ok();
 }
@@ -145,10 +145,10 @@ double WriteAdmission::DebtPressure() const {
       {.debt_bytes = parts_.installer->debt_bytes(), .debt_bytes_max = DebtBytesMax()});
 }
 
-absl::Status WriteAdmission::AwaitDebtTurns(uint64_t bytes, const WriteOptions& write,
+absl::Status WriteAdmission::AwaitDebtSlots(uint64_t bytes, const WriteOptions& write,
                                             const WriteGate::FreesSpace& frees_space) {
   if (!has_threads_ || DebtPressure() <= WriteThrottle::kPressureFree) return absl::OkStatus();
-  return parts_.throttle->AwaitDebtTurns(bytes, [&]() -> absl::StatusOr<double> {
+  return parts_.throttle->AwaitDebtSlots(bytes, [&]() -> absl::StatusOr<double> {
     STELE_RETURN_IF_ERROR(parts_.committer->poison());  // no job reduces the debt then
     STELE_RETURN_IF_ERROR(parts_.gate->CheckWritable(frees_space));
     STELE_RETURN_IF_ERROR(CheckAwaited(write));
@@ -156,14 +156,14 @@ absl::Status WriteAdmission::AwaitDebtTurns(uint64_t bytes, const WriteOptions& 
   });
 }
 
-void WriteAdmission::AwaitTurnOfFile(const std::stop_token& stop) {
+void WriteAdmission::AwaitSmallFileSlot(const std::stop_token& stop) {
   const auto is_behind = [this] { return DebtPressure() > WriteThrottle::kPressureFree; };
   if (parts_.installer == nullptr || !is_behind()) return;
   const WriteOptions limits{.stop = stop,
-                            .deadline = std::chrono::steady_clock::now() + kFileTurnMax};
+                            .deadline = std::chrono::steady_clock::now() + kSmallFileWaitMax};
   const absl::Status waited =
       has_threads_
-          ? AwaitDebtTurns(sizes_.compaction.file_debt_bytes, limits, nullptr)
+          ? AwaitDebtSlots(sizes_.compaction.file_debt_bytes, limits, nullptr)
           : parts_.background->StepWhile([&] { return !stop.stop_requested() && is_behind(); });
   waited.IgnoreError();
 }
@@ -175,7 +175,7 @@ absl::Status WriteAdmission::AwaitMemory(uint64_t bytes, const WriteOptions& wri
     return parts_.background->StepWhile(
         [this] { return WriteThrottle::PressureOf(Pressure()) > WriteThrottle::kPressureFree; });
   }
-  parts_.throttle->AwaitMemoryTurn(bytes, WriteThrottle::MemoryPressure(pressure));
+  parts_.throttle->AwaitMemorySlot(bytes, WriteThrottle::MemoryPressure(pressure));
   const auto has_room = [this] {
     return parts_.state->memtable_bytes() + parts_.pins->ChargedBytes() < WriteMemoryBytes();
   };

@@ -94,7 +94,7 @@ class WriteAdmission {
   // Delays a call that makes a small file while compactions are behind. It waits as long as a write
   // of file_debt_bytes would, but at most a second. Without threads it runs jobs instead. Returns
   // early if `stop` is requested or the database refuses writes; the caller must check that itself.
-  void AwaitTurnOfFile(const std::stop_token& stop = {});
+  void AwaitSmallFileSlot(const std::stop_token& stop = {});
   LargeWrites& large_writes() { return large_writes_; }
   // True if writes of this size wait for other large writes.
   bool IsLarge(uint64_t bytes) const { return large_writes_.IsLarge(bytes); }
@@ -105,17 +105,17 @@ class WriteAdmission {
   uint64_t DebtBytesMax() const { return 64 * sizes_.memtable_bytes; }
   // Repeats attempts until one is not refused, or a pause refuses one. Refusals by pauses do not
   // count as attempts: their number is bounded (commit/table_pauses.h).
-  absl::Status AttemptInTurn(uint64_t bytes, const WriteOptions& options, AttemptWrite attempt,
-                             const WriteGate::FreesSpace& frees_space, int* attempts);
+  absl::Status AttemptUntilPause(uint64_t bytes, const WriteOptions& options, AttemptWrite attempt,
+                                 const WriteGate::FreesSpace& frees_space, int* attempts);
   // Delays a write of `bytes` while compactions are behind.
-  absl::Status AwaitDebtTurns(uint64_t bytes, const WriteOptions& write,
+  absl::Status AwaitDebtSlots(uint64_t bytes, const WriteOptions& write,
                               const WriteGate::FreesSpace& frees_space);
   uint64_t WriteMemoryBytes() const { return parts_.memory->PortionOf(sizes_.write_memory_bytes); }
   absl::Status DrainMemtables(const WriteOptions& options);
   // Between two commits: see EngineState::FreezeLargest.
   absl::Status FreezeLargest(uint64_t active_bytes_max, const WriteOptions& options);
-  bool MadeRoomFor(const absl::Status& refused, const WriteGate::FreesSpace& frees_space);
-  bool FlushedForRoom(const absl::Status& refused, const WriteOptions& options);
+  bool ReleasedReserveFor(const absl::Status& refused, const WriteGate::FreesSpace& frees_space);
+  bool FlushedToFreeLog(const absl::Status& refused, const WriteOptions& options);
 
   const Parts parts_;
   const EngineSizes sizes_;

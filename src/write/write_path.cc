@@ -71,12 +71,12 @@ class CallToken {
 
 // Makes one attempt to commit the entries. Aborted: the caller repeats it. The token records the
 // entries under the number `entry`: the index of the only entry in a BulkApply, or 0.
-absl::Status TryTogether(const WriteSteps& steps, AttemptMode mode,
-                         std::span<const WriteEntry> entries, int64_t now,
-                         const WriteOptions& options, uint64_t entry, CallToken* token) {
+absl::Status AttemptAtomically(const WriteSteps& steps, AttemptMode mode,
+                               std::span<const WriteEntry> entries, int64_t now,
+                               const WriteOptions& options, uint64_t entry, CallToken* token) {
   if (entries.empty()) return absl::OkStatus();
   bool is_repeat = false;
-  STELE_RETURN_IF_ERROR(steps.RunPart(mode, options, [&]() -> absl::Status {
+  STELE_RETURN_IF_ERROR(steps.RunInMode(mode, options, [&]() -> absl::Status {
     STELE_RETURN_IF_ERROR(token->Find());
     is_repeat = token->Covers(entry);
     if (is_repeat) return absl::OkStatus();
@@ -95,8 +95,9 @@ absl::Status TryTogether(const WriteSteps& steps, AttemptMode mode,
   return is_repeat ? steps.SyncIfRequested(options) : absl::OkStatus();
 }
 
-absl::Status ApplyAt(const WritePath::Parts& parts, std::span<const WriteEntry> entries,
-                     int64_t now, const WriteOptions& options, uint64_t entry, CallToken* token) {
+absl::Status AdmitAndApply(const WritePath::Parts& parts, std::span<const WriteEntry> entries,
+                           int64_t now, const WriteOptions& options, uint64_t entry,
+                           CallToken* token) {
   uint64_t bytes = 0;
   for (const WriteEntry& written : entries) bytes += BytesOf(*written.mutation);
   const auto frees_space = [entries] {
@@ -104,7 +105,7 @@ absl::Status ApplyAt(const WritePath::Parts& parts, std::span<const WriteEntry> 
                        [](const WriteEntry& written) { return OnlyDeletes(*written.mutation); });
   };
   const auto attempt = [&](AttemptMode mode) {
-    return TryTogether(*parts.steps, mode, entries, now, options, entry, token);
+    return AttemptAtomically(*parts.steps, mode, entries, now, options, entry, token);
   };
   return parts.admission->Attempt(bytes, options, attempt, frees_space);
 }
@@ -163,7 +164,7 @@ class BulkWriter {
   void ApplyAlone(size_t index) {
     const WriteEntry entry{.table_id = table_id_, .mutation = &mutations_[index]};
     const absl::Status status =
-        ApplyAt(parts_, std::span(&entry, 1), now_, options_, index, &token_);
+        AdmitAndApply(parts_, std::span(&entry, 1), now_, options_, index, &token_);
     if (!status.ok()) failed_.push_back({.index = index, .status = status});
   }
 
@@ -224,15 +225,15 @@ class BulkWriter {
     };
     bool is_made = true;  // for the first attempt
     const auto attempt = [&](AttemptMode mode) -> absl::Status {
-      STELE_RETURN_IF_ERROR(TryShared(mode, std::exchange(is_made, false), batch));
+      STELE_RETURN_IF_ERROR(AttemptShared(mode, std::exchange(is_made, false), batch));
       const bool is_repeat = batch->members.empty() && token_.CoversAny();
       return is_repeat ? steps_.SyncIfRequested(options_) : absl::OkStatus();
     };
     return parts_.admission->Attempt(batch->writer.bytes(), options_, attempt, frees_space);
   }
 
-  absl::Status TryShared(AttemptMode mode, bool is_made, SharedBatch* batch) {
-    return steps_.RunPart(mode, options_, [&]() -> absl::Status {
+  absl::Status AttemptShared(AttemptMode mode, bool is_made, SharedBatch* batch) {
+    return steps_.RunInMode(mode, options_, [&]() -> absl::Status {
       if (!is_made) STELE_RETURN_IF_ERROR(Make(batch));
       if (batch->members.empty()) return absl::OkStatus();
       uint64_t sequence = 0;
@@ -273,13 +274,13 @@ class BulkWriter {
 
 }  // namespace
 
-absl::Status WritePath::ApplyTogether(std::span<const WriteEntry> entries,
-                                      const WriteOptions& options) const {
+absl::Status WritePath::ApplyAtomically(std::span<const WriteEntry> entries,
+                                        const WriteOptions& options) const {
   CallToken token(parts_.steps, &options);
-  return ApplyAt(parts_, entries, parts_.clock->Now(), options, 0, &token);
+  return AdmitAndApply(parts_, entries, parts_.clock->Now(), options, 0, &token);
 }
 
-std::vector<FailedMutation> WritePath::ApplyEach(uint32_t table_id,
+std::vector<FailedMutation> WritePath::ApplyBulk(uint32_t table_id,
                                                  std::span<const RowMutation> mutations,
                                                  const WriteOptions& options) const {
   return BulkWriter(parts_, table_id, mutations, options).Run();

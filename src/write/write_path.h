@@ -1,7 +1,8 @@
 // write/write_path.h: commits mutations. Writes that depend on the contents of a row are in
 // conditional_writes.h.
 //
-// Used by:   db/local_table.cc (ApplyTogether, ApplyEach), db/local_database.cc (ApplyTogether).
+// Used by:   db/local_table.cc (ApplyAtomically, ApplyBulk), db/local_database.cc
+//            (ApplyAtomically).
 // Calls:     write/write_admission.h, write/write_steps.h.
 // Errors:    those of Table::Apply. Nothing is written unless the result is OK, except that a
 //            commit whose sync failed may exist after reopening.
@@ -33,12 +34,12 @@ class WritePath {
   explicit WritePath(const Parts& parts) : parts_(parts) {}
 
   // Commits all entries in one batch: all or nothing.
-  absl::Status ApplyTogether(std::span<const WriteEntry> entries,
-                             const WriteOptions& options) const;
+  absl::Status ApplyAtomically(std::span<const WriteEntry> entries,
+                               const WriteOptions& options) const;
 
   // Commits each mutation separately, in order, and returns those that failed. Consecutive
   // mutations share batches.
-  std::vector<FailedMutation> ApplyEach(uint32_t table_id, std::span<const RowMutation> mutations,
+  std::vector<FailedMutation> ApplyBulk(uint32_t table_id, std::span<const RowMutation> mutations,
                                         const WriteOptions& options) const;
 
  private:

@@ -82,11 +82,11 @@ absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id)
                         .family_schemas = definition.family_schemas};
 }
 
-absl::Status WriteSteps::RunPart(AttemptMode mode, const WriteOptions& options,
-                                 absl::FunctionRef<absl::Status()> part) const {
-  if (mode == AttemptMode::kOptimistic) return part();
+absl::Status WriteSteps::RunInMode(AttemptMode mode, const WriteOptions& options,
+                                   absl::FunctionRef<absl::Status()> run) const {
+  if (mode == AttemptMode::kOptimistic) return run();
   EventCounts::Add(parts_.state->event_counts().exclusive_attempts);
-  return parts_.committer->RunExclusive(part, LimitsOf(options));
+  return parts_.committer->RunExclusive(run, LimitsOf(options));
 }
 
 absl::StatusOr<RowLatches::Guard> WriteSteps::LatchRows(

@@ -94,11 +94,12 @@ class WriteSteps {
   // it waited for the sync.
   absl::Status SyncIfRequested(const WriteOptions& options) const;
 
-  // Runs the part of an attempt that reads the write's dependencies and commits; in exclusive mode,
-  // as an exclusive section. An attempt calls this at most once. Returns Cancelled or
-  // DeadlineExceeded if the write was stopped while it waited for the exclusive section.
-  absl::Status RunPart(AttemptMode mode, const WriteOptions& options,
-                       absl::FunctionRef<absl::Status()> part) const;
+  // Calls `run`, the part of an attempt that reads the write's dependencies and commits. In
+  // exclusive mode it runs as an exclusive section. An attempt calls this at most once. Returns
+  // Cancelled or DeadlineExceeded if the write was stopped while it waited for the exclusive
+  // section.
+  absl::Status RunInMode(AttemptMode mode, const WriteOptions& options,
+                         absl::FunctionRef<absl::Status()> run) const;
   // Takes the latches of the rows, in optimistic mode. An exclusive attempt needs none, and must
   // not wait for one. Returns Cancelled or DeadlineExceeded if the write was stopped while it
   // waited.

@@ -14,8 +14,8 @@ constexpr double kDrainShare = 0.3;  // the weight of a large measurement in the
 // A smaller flush has less weight: its syncs take most of its time.
 constexpr double kDrainWholeBytes = 1024 * 1024.0;
 constexpr double kDrainMin = 256 * 1024.0;  // bytes a second: writers always make progress
-// The longest wait for one turn, so that pauses stay short.
-constexpr auto kTurnMax = std::chrono::milliseconds(20);
+// The longest wait for one slot, so that pauses stay short.
+constexpr auto kSlotTimeMax = std::chrono::milliseconds(20);
 
 nanoseconds TimeOf(uint64_t bytes, double bytes_per_second) {
   return nanoseconds(static_cast<int64_t>(1e9 * static_cast<double>(bytes) / bytes_per_second));
@@ -38,59 +38,61 @@ double WriteThrottle::RateLocked(double pressure) const {
   return std::max(kDrainMin, drain_ * ease * ease);
 }
 
-nanoseconds WriteThrottle::BookMemoryTurn(uint64_t bytes, double pressure, TimePoint now) {
+nanoseconds WriteThrottle::BookMemorySlot(uint64_t bytes, double pressure, TimePoint now) {
   if (pressure <= kPressureFree) return nanoseconds(0);
   MutexLock lock(mutex_);
-  const TimePoint turn = std::clamp(memory_turn_next_, now, now + kTurnMax);
-  memory_turn_next_ = turn + std::min<nanoseconds>(TimeOf(bytes, RateLocked(pressure)), kTurnMax);
-  return turn - now;
+  const TimePoint slot = std::clamp(memory_slot_next_, now, now + kSlotTimeMax);
+  memory_slot_next_ =
+      slot + std::min<nanoseconds>(TimeOf(bytes, RateLocked(pressure)), kSlotTimeMax);
+  return slot - now;
 }
 
-WriteThrottle::Turn WriteThrottle::BookDebtTurn(uint64_t bytes, double pressure, TimePoint now) {
+WriteThrottle::Slot WriteThrottle::BookDebtSlot(uint64_t bytes, double pressure, TimePoint now) {
   if (pressure <= kPressureFree) return {.bytes = bytes};
   MutexLock lock(mutex_);
   const double rate = RateLocked(pressure);
-  const auto most = static_cast<uint64_t>(rate * std::chrono::duration<double>(kTurnMax).count());
-  const uint64_t turn_bytes = std::min(bytes, most);
-  const TimePoint turn = std::max(debt_turn_next_, now);
-  const nanoseconds time = TimeOf(turn_bytes, rate);
-  debt_turn_next_ = turn + time;
-  return {.wait = turn - now, .bytes = turn_bytes, .time = time};
+  const auto most =
+      static_cast<uint64_t>(rate * std::chrono::duration<double>(kSlotTimeMax).count());
+  const uint64_t slot_bytes = std::min(bytes, most);
+  const TimePoint slot = std::max(debt_slot_next_, now);
+  const nanoseconds time = TimeOf(slot_bytes, rate);
+  debt_slot_next_ = slot + time;
+  return {.wait = slot - now, .bytes = slot_bytes, .time = time};
 }
 
-void WriteThrottle::ReturnDebtTurn(const Turn& turn) {
+void WriteThrottle::ReturnDebtSlot(const Slot& slot) {
   MutexLock lock(mutex_);
-  debt_turn_next_ -= turn.time;
+  debt_slot_next_ -= slot.time;
 }
 
-void WriteThrottle::AwaitMemoryTurn(uint64_t bytes, double pressure) {
-  const nanoseconds wait = BookMemoryTurn(bytes, pressure, std::chrono::steady_clock::now());
+void WriteThrottle::AwaitMemorySlot(uint64_t bytes, double pressure) {
+  const nanoseconds wait = BookMemorySlot(bytes, pressure, std::chrono::steady_clock::now());
   if (wait.count() <= 0) return;
   MutexLock lock(mutex_);
   drained_.WaitFor(mutex_, wait);
 }
 
-absl::Status WriteThrottle::AwaitDebtTurns(
+absl::Status WriteThrottle::AwaitDebtSlots(
     uint64_t bytes, const std::function<absl::StatusOr<double>()>& pressure) {
   while (bytes > 0) {
     STELE_ASSIGN_OR_RETURN(double pressure_now, pressure());
     const TimePoint now = std::chrono::steady_clock::now();
-    const Turn turn = BookDebtTurn(bytes, pressure_now, now);
-    bytes -= turn.bytes;
-    for (nanoseconds left = turn.wait; left.count() > 0 && pressure_now > kPressureFree;
-         left = now + turn.wait - std::chrono::steady_clock::now()) {
+    const Slot slot = BookDebtSlot(bytes, pressure_now, now);
+    bytes -= slot.bytes;
+    for (nanoseconds left = slot.wait; left.count() > 0 && pressure_now > kPressureFree;
+         left = now + slot.wait - std::chrono::steady_clock::now()) {
       {
         MutexLock lock(mutex_);
-        drained_.WaitFor(mutex_, std::min<nanoseconds>(left, kTurnMax));
+        drained_.WaitFor(mutex_, std::min<nanoseconds>(left, kSlotTimeMax));
       }
       const absl::StatusOr<double> pressure_then = pressure();
       if (!pressure_then.ok()) {
-        ReturnDebtTurn(turn);
+        ReturnDebtSlot(slot);
         return pressure_then.status();
       }
       pressure_now = *pressure_then;
     }
-    if (pressure_now <= kPressureFree) ReturnDebtTurn(turn);
+    if (pressure_now <= kPressureFree) ReturnDebtSlot(slot);
   }
   return absl::OkStatus();
 }

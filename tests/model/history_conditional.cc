@@ -135,14 +135,14 @@ Outcome JudgeModify(const ReferenceStore& reference, const Term& operation) {
 // whatever happened to the row since.
 Outcome JudgeRepeat(const Term& operation, const ReferenceStore::TokenUse& first) {
   if (operation.Text(2).empty()) return {Code::kInvalidArgument};
-  Outcome outcome{.matched = first.answer == "matched", .is_repeat = true};
+  Outcome outcome{.matched = first.result == "matched", .is_repeat = true};
   if (operation.Is("cam")) {
     if (operation[4].size() == 2 && operation[5].size() == 2) return {Code::kInvalidArgument};
-    if (first.answer != "matched" && first.answer != "unmatched")
+    if (first.result != "matched" && first.result != "unmatched")
       return {Code::kFailedPrecondition};
     return outcome;
   }
-  if (first.answer != "row") return {Code::kFailedPrecondition};
+  if (first.result != "row") return {Code::kFailedPrecondition};
   const Term& row = first.write[1];
   for (size_t i = 2; i < row.size(); ++i) {
     const Term& set = row[i];

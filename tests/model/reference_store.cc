@@ -187,7 +187,7 @@ Codes ReferenceStore::ApplyUnder(const Term& operation) {
   const Codes codes = write.Is("nothing") ? kOk : Apply(write);
   if (codes != kOk || write.size() == 1) return codes;  // an empty batch applies nothing
   token[operation.Number(1)] = {.used_at = commit_time(),
-                                .answer = operation.size() < 4 ? "" : operation.Text(3),
+                                .result = operation.size() < 4 ? "" : operation.Text(3),
                                 .write = write};
   return codes;
 }

@@ -89,7 +89,7 @@ class ReferenceStore {
 
   struct TokenUse {
     int64_t used_at = 0;
-    std::string answer;  // "matched" or "unmatched" for a cam, "row" for a rmw, else ""
+    std::string result;  // "matched" or "unmatched" for a cam, "row" for a rmw, else ""
     Term write;          // the write that was applied; for a rmw, the row it returned
     bool operator==(const TokenUse&) const = default;
   };

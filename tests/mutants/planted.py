@@ -69,9 +69,9 @@ plant(
 
 plant(
     "picker", ["unit_compaction"], "src/compaction/picker.cc",
-    ("busy tablets are picked", "if (!looks_[i].is_free) continue;", ""),
-    ("busy adjacent tablets are included", "look.is_free && !look.is_alone", "!look.is_alone"),
-    ("tablets that met damage together are picked together again", "look.is_free && !look.is_alone", "look.is_free"),
+    ("busy tablets are picked", "if (!tablets_[i].is_free) continue;", ""),
+    ("busy adjacent tablets are included", "neighbour.is_free && !neighbour.is_alone", "!neighbour.is_alone"),
+    ("tablets that met damage together are picked together again", "neighbour.is_free && !neighbour.is_alone", "neighbour.is_free"),
     ("adjacent tablets are included that need no merge", "inputs->sources > 1 && joins", "joins"),
     ("a merge of all sorted runs keeps its tombstones", "if (kind == CompactionKind::kMerge && whole) pick.kind = CompactionKind::kMajor;", ""),
 )
@@ -105,9 +105,9 @@ plant(
     ("a merge is picked before enough reads justify it", "kMergeNanosPerJob + kMergeNanosPerByte * static_cast<double>(inputs.bytes);", "kMergeNanosPerJob;"),
 )
 plant(
-    "picker", ["unit_compaction"], "src/compaction/move_policy.cc",
-    ("files with common rows are moved by metadata only", "if (after != spans_.begin() && range.Overlaps(*std::prev(after)->second)) return false;", ""),
-    ("moved files are moved again", "if (end - begin > 1 || !HasOneInterval(tablet, clusters[begin]))", "if (true)"),
+    "picker", ["unit_compaction"], "src/compaction/file_policy.cc",
+    ("files with common rows are joined by a metadata merge", "if (after != spans_.begin() && range.Overlaps(*std::prev(after)->second)) return false;", ""),
+    ("joined files are joined again", "if (end - begin > 1 || !HasOneInterval(tablet, clusters[begin]))", "if (true)"),
     ("small-file compaction rewrites a large file next to small ones", "if (largest_bytes * kSmallFileGrowthMin <= inputs.bytes) return inputs;", "return inputs;"),
     ("small-file compaction picks files out of row order", "|| !HasOneInterval(tablet, cluster) || !IsInRowOrder(tablet, cluster)) return std::nullopt;",
      ") return std::nullopt;"),
@@ -151,7 +151,7 @@ plant(
 )
 plant(
     "reclaim", RECLAIM, "src/jobs/job_scheduler.cc",
-    ("an idle memtable is not flushed", "if ((!pick || pick->is_turn_of_others) && FreezeIdleMemtables(*pick_state) && !pick) return pick;", ""),
+    ("an idle memtable is not flushed", "if ((!pick || pick->recurring_last) && FreezeIdleMemtables(*pick_state) && !pick) return pick;", ""),
 )
 
 plant(
@@ -540,7 +540,7 @@ plant(
     ("the end of a table's wait for a flush is no change",
      "if (!input.busy_tables.contains(table_id)) changed.AddTable(table_id);", ""),
     ("a file that is read again is no change",
-     "for (const auto& [name, files] : look.unreadable) changed.AddTablet(name);", ""),
+     "for (const auto& [name, files] : last.unreadable) changed.AddTablet(name);", ""),
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/compaction_debt.cc",
@@ -705,7 +705,7 @@ plant(
 plant(
     "write", ["unit_db --gtest_filter=FileDebt*"], "src/db/local_table.cc",
     ("a drop flushes rows without waiting for compactions",
-     "  STELE_RETURN_IF_ERROR(engine_->AwaitTurnOfFile(table_id_, rows));\n", ""),
+     "  STELE_RETURN_IF_ERROR(engine_->AwaitSmallFileSlot(table_id_, rows));\n", ""),
 )
 
 SEQUENCES = ["crash_test --gtest_filter=ShortSequences*"]
@@ -1014,7 +1014,7 @@ plant(
 )
 plant(
     "write", ["unit_write --gtest_filter=WriteThrottleTest.*"], "src/write/write_throttle.cc",
-    ("each writer gets the whole delayed write rate", "std::max(debt_turn_next_, now)", "std::clamp(debt_turn_next_, now, now + kTurnMax)"),
+    ("each writer gets the whole delayed write rate", "std::max(debt_slot_next_, now)", "std::clamp(debt_slot_next_, now, now + kSlotTimeMax)"),
     ("a large write gets all its admissions at once", "std::min(bytes, most)", "bytes"),
     ("admissions outlast the debt", " && pressure_now > kPressureFree", ""),
 )

@@ -1,5 +1,5 @@
-// Looks at changed tablets: they find what PickCompaction finds, and their cost does not depend on
-// the number of tablets.
+// Searches of changed tablets: they find what PickCompaction finds, and their cost does not depend
+// on the number of tablets.
 #include "compaction/due_changes.h"
 
 #include <gtest/gtest.h>
@@ -53,12 +53,12 @@ class DueChangesTest : public ::testing::Test {
             .now = kNow,
             .tablet_bytes_max = tablet_bytes_max_};
   }
-  QuietLook Look() const {
+  IdleSearch Search() const {
     return {.version = version_, .busy = busy_, .busy_tables = {}, .unreadable = {}};
   }
-  bool IsDue(const QuietLook& look) {
+  bool IsDue(const IdleSearch& last) {
     examined_ = 0;
-    return IsAnyDueSince(look, Input(), &examined_);
+    return IsAnyDueSince(last, Input(), &examined_);
   }
 
   static constexpr int64_t kNow = 1'000'000;
@@ -69,86 +69,86 @@ class DueChangesTest : public ::testing::Test {
   uint64_t examined_ = 0;
 };
 
-TEST_F(DueChangesTest, ALookExaminesTheChangedTabletsAndTheirNeighbours) {
+TEST_F(DueChangesTest, ASearchExaminesTheChangedTabletsAndTheirNeighbours) {
   for (const size_t tablet_count : {10, 1'000, 10'000}) {
     Begin(tablet_count);
-    const QuietLook look = Look();
-    EXPECT_FALSE(IsDue(look));
+    const IdleSearch last = Search();
+    EXPECT_FALSE(IsDue(last));
     EXPECT_EQ(examined_, 0u) << tablet_count;
     Flush(5, 5);
-    EXPECT_FALSE(IsDue(look));
+    EXPECT_FALSE(IsDue(last));
     EXPECT_EQ(examined_, 3u) << tablet_count;
     Flush(0, 0);
-    EXPECT_FALSE(IsDue(look));
+    EXPECT_FALSE(IsDue(last));
     EXPECT_EQ(examined_, 5u) << tablet_count;
     busy_ = {{1, RowAt(7)}};
-    const QuietLook while_busy = Look();
+    const IdleSearch while_busy = Search();
     busy_.clear();
     EXPECT_FALSE(IsDue(while_busy));
     EXPECT_EQ(examined_, 3u) << tablet_count << ": a job ended";
   }
 }
 
-// Compares with PickCompaction after random flushes. Each time that all is quiet the look is
-// renewed.
+// Compares with PickCompaction after random flushes. The last search is renewed after
+// each flush.
 TEST_F(DueChangesTest, FindsWhatFlushesMakeDue) {
   size_t due_count = 0;
-  size_t quiet_count = 0;
+  size_t idle_count = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Random random(seed);
     Begin(40);
-    QuietLook look = Look();
+    IdleSearch last = Search();
     for (int step = 0; step < 100; ++step) {
       const size_t first = random.Below(40);
       Flush(first, std::min<size_t>(39, first + random.Below(3)));
       const bool is_due = PickCompaction(Input()).has_value();
-      ASSERT_TRUE(IsDue(look) || !is_due) << "seed " << seed << " step " << step;
-      ++(is_due ? due_count : quiet_count);
+      ASSERT_TRUE(IsDue(last) || !is_due) << "seed " << seed << " step " << step;
+      ++(is_due ? due_count : idle_count);
       if (is_due) Begin(40);
-      look = Look();
+      last = Search();
     }
   }
   EXPECT_GT(due_count, 20u);
-  EXPECT_GT(quiet_count, 20u);
+  EXPECT_GT(idle_count, 20u);
 }
 
 TEST_F(DueChangesTest, FindsTabletsToMerge) {
   Begin(10);
   Edit edit;
   const std::vector<TabletEdit> split_point = *SplitTablet(table().tablets[4], RowAt(4) + "x");
-  const QuietLook look = Look();
+  const IdleSearch last = Search();
   edit.tables.push_back({.table_id = 1, .tablets = split_point});
   Take(std::move(edit));
   tablet_bytes_max_ = 1 << 20;
   ASSERT_TRUE(PickCompaction(Input()).has_value());
-  EXPECT_TRUE(IsDue(look));
+  EXPECT_TRUE(IsDue(last));
 }
 
 // A new GC rule may make any file of the table garbage.
 TEST_F(DueChangesTest, ASchemaChangeIsAChangeOfEachTablet) {
   Begin(10);
   for (size_t i = 0; i < 10; ++i) Flush(i, i);
-  const QuietLook look = Look();
+  const IdleSearch last = Search();
   ASSERT_FALSE(PickCompaction(Input()).has_value());
   Edit edit;
   const GcRule rule = GcRule::MaxAge(std::chrono::microseconds(1));  // the cells have timestamp 0
   edit.tables.push_back({.table_id = 1, .definition = TestDefinition(1, "t", 2, {{"cf", rule}})});
   Take(std::move(edit));
   ASSERT_TRUE(PickCompaction(Input()).has_value());
-  EXPECT_TRUE(IsDue(look));
+  EXPECT_TRUE(IsDue(last));
 }
 
 TEST_F(DueChangesTest, TheEndOfAJobIsAChange) {
   Begin(10);
   for (int i = 0; i < 6; ++i) Flush(5, 5);
   busy_ = {{1, RowAt(5)}};
-  const QuietLook while_busy = Look();
+  const IdleSearch while_busy = Search();
   ASSERT_FALSE(PickCompaction(Input()).has_value());
   EXPECT_FALSE(IsDue(while_busy));
   busy_.clear();
   ASSERT_TRUE(PickCompaction(Input()).has_value());
   EXPECT_TRUE(IsDue(while_busy));
-  const QuietLook while_table_busy{
+  const IdleSearch while_table_busy{
       .version = version_, .busy = {}, .busy_tables = {1}, .unreadable = {}};
   EXPECT_TRUE(IsDue(while_table_busy));
   PickerInput input = Input();
@@ -162,9 +162,9 @@ TEST_F(DueChangesTest, TheEndOfAJobIsAChange) {
 TEST_F(DueChangesTest, AFileThatIsReadAgainIsAChange) {
   Begin(10);
   for (int i = 0; i < 6; ++i) Flush(5, 5);
-  QuietLook look = Look();
-  look.unreadable = {{{1, RowAt(5)}, {1, 2, 3, 4, 5, 6}}};
-  EXPECT_TRUE(IsDue(look));
+  IdleSearch last = Search();
+  last.unreadable = {{{1, RowAt(5)}, {1, 2, 3, 4, 5, 6}}};
+  EXPECT_TRUE(IsDue(last));
 }
 
 }  // namespace

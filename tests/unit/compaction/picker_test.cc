@@ -30,11 +30,11 @@ std::string_view NameOf(CompactionKind kind) {
     case CompactionKind::kMajor:
       return "major";
     case CompactionKind::kRecompress:
-      return "settle";
+      return "recompress";
     case CompactionKind::kSmallFiles:
-      return "gather";
+      return "combine small files";
     case CompactionKind::kMetadataMerge:
-      return "move";
+      return "metadata merge";
     case CompactionKind::kDropFiles:
       return "drop";
     case CompactionKind::kSplitTablet:
@@ -92,14 +92,14 @@ std::string RunCase(const TextCase& text_case) {
   const auto size = [&](const char* name, uint64_t* bytes) {
     if (text_case.has(name)) *bytes = static_cast<uint64_t>(text_case.number(name));
   };
-  size("subcompaction", &input.sizes.subcompaction_bytes);
-  size("together", &input.sizes.neighbours_bytes);
-  size("gather", &input.sizes.small_file_bytes);
-  size("settle", &input.sizes.recompress_bytes);
-  size("rest", &input.sizes.cold_bytes);
-  size("room", &input.output_bytes_max);
-  size("reclaiming_room", &input.reclaiming_output_bytes_max);
-  input.metadata_merges_last = text_case.has("moves_last");
+  size("subcompaction_bytes", &input.sizes.subcompaction_bytes);
+  size("neighbours_bytes", &input.sizes.neighbours_bytes);
+  size("small_file_bytes", &input.sizes.small_file_bytes);
+  size("recompress_bytes", &input.sizes.recompress_bytes);
+  size("cold_bytes", &input.sizes.cold_bytes);
+  size("output_bytes_max", &input.output_bytes_max);
+  size("reclaiming_output_bytes_max", &input.reclaiming_output_bytes_max);
+  input.metadata_merges_last = text_case.has("metadata_merges_last");
   input.recurring_last = text_case.has("recurring_last");
   uint64_t withheld_bytes = 0;
   input.withheld_bytes = &withheld_bytes;
@@ -538,7 +538,7 @@ TEST(PickerTest, ManySmallFlushesInRowOrderStayFewFiles) {
   EXPECT_EQ(table.count(CompactionKind::kMerge) + table.count(CompactionKind::kMajor), 0);
 }
 
-TEST(PickerTest, SmallFilesWrittenInAnyOrderAreGathered) {
+TEST(PickerTest, SmallFilesWrittenInAnyOrderAreCombined) {
   FlushedTable table({});
   for (int i = 0; i < 40; ++i)
     table.Flush(fmt::format("row{:04}", 97 * i % 40), fmt::format("row{:04}z", 97 * i % 40), 4096);

@@ -41,12 +41,12 @@ class ManyTablets {
     // Only the test flushes.
     options.sizes.memtable_bytes = options.sizes.write_memory_bytes = 8 << 20;
     options.sizes.log_bytes_max = options.sizes.segment_bytes = 8 << 20;
-    options.sizes.full_look_interval = std::chrono::hours(1);
+    options.sizes.full_search_interval = std::chrono::hours(1);
     options.background_threads = threads;
     local_ = OpenDatabase("/db", std::move(options)).value();
     database_ = Access::Make<Database>(local_);
     // The first look is at all tablets. It comes before the table.
-    if (threads > 0) EXPECT_TRUE(WaitFor([this] { return counters().full_picks.load() > 0; }));
+    if (threads > 0) EXPECT_TRUE(WaitFor([this] { return counters().full_searches.load() > 0; }));
     Schema schema;
     schema.AddFamily("f");
     for (int64_t i = 1; i < tablet_count; ++i) schema.AddSplit(RowOf(i));
@@ -129,7 +129,7 @@ TEST(InstallCostTest, AWakeUpExaminesTheTabletsThatChanged) {
       ASSERT_TRUE(WaitFor([&] { return examined.load() > before; })) << count << ", row " << row;
       EXPECT_EQ(examined.load() - before, 3u) << "the tablet and the two adjacent ones";
     }
-    EXPECT_EQ(tablets.counters().full_picks.load(), 1u) << count;
+    EXPECT_EQ(tablets.counters().full_searches.load(), 1u) << count;
   }
 }
 

@@ -128,7 +128,7 @@ TEST_F(TokenRowsTest, AMalformedLargeResultIsRefused) {
       static_cast<const LocalTable&>(*Access::Backend(store_.table())).table_id();
   const auto read = [&](std::string bytes) {
     const TokenUse use{
-        .answer = TokenResult::kLargeRow, .entries = {{0, 1}}, .row = std::move(bytes)};
+        .result = TokenResult::kLargeRow, .entries = {{0, 1}}, .row = std::move(bytes)};
     return CodeName(ReturnedRow(store_.engine().reads(), table_id, "r", use, {}).status());
   };
   const std::string bytes = EncodeLargeRow(row);

@@ -16,11 +16,11 @@ TEST(TokenUseTest, CoversItsEntriesAlone) {
 }
 
 TEST(TokenUseTest, ComesBackFromItsBytes) {
-  for (const TokenResult answer :
+  for (const TokenResult result :
        {TokenResult::kOk, TokenResult::kPredicateMatched, TokenResult::kPredicateNotMatched,
         TokenResult::kRow, TokenResult::kLargeRow}) {
-    TokenUse use{.answer = answer, .entries = {{0, 1}, {5, 300}}};
-    if (answer >= TokenResult::kRow) use.row = std::string("r\0w", 3);
+    TokenUse use{.result = result, .entries = {{0, 1}, {5, 300}}};
+    if (result >= TokenResult::kRow) use.row = std::string("r\0w", 3);
     TokenUse read;
     ASSERT_TRUE(DecodeTokenUse(EncodeTokenUse(use), &read));
     EXPECT_EQ(read, use);
@@ -40,7 +40,7 @@ TEST(TokenUseTest, MalformedBytesAreRefused) {
   ASSERT_TRUE(reads(std::string("\0\1\0\1", 4)));
   ASSERT_TRUE(reads(std::string("\3\1\0\1row", 7)));
   ASSERT_TRUE(reads(std::string("\4\1\0\1row", 7)));
-  EXPECT_FALSE(reads(std::string("\5\1\0\1", 4))) << "an unknown answer";
+  EXPECT_FALSE(reads(std::string("\5\1\0\1", 4))) << "an unknown result";
   EXPECT_FALSE(reads(std::string("\0\0", 2))) << "no entry";
   EXPECT_FALSE(reads(std::string("\0\1\0\0", 4))) << "a range of nothing";
   EXPECT_FALSE(reads(std::string("\0\2\0\1\0\1", 6))) << "two ranges without a gap";

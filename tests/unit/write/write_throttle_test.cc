@@ -55,12 +55,12 @@ class Writers {
       writer->bytes_left = writer->write_bytes;
       writer->begin = writer->now;
     }
-    const WriteThrottle::Turn turn =
-        throttle_.BookDebtTurn(writer->bytes_left, pressure_, writer->now);
-    ASSERT_GT(turn.bytes, 0u);
-    ASSERT_LE(turn.bytes, writer->bytes_left);
-    writer->now += turn.wait;
-    writer->bytes_left -= turn.bytes;
+    const WriteThrottle::Slot slot =
+        throttle_.BookDebtSlot(writer->bytes_left, pressure_, writer->now);
+    ASSERT_GT(slot.bytes, 0u);
+    ASSERT_LE(slot.bytes, writer->bytes_left);
+    writer->now += slot.wait;
+    writer->bytes_left -= slot.bytes;
     if (writer->bytes_left > 0 || writer->now >= end) return;
     granted_bytes_ += writer->write_bytes;
     writer->longest_wait =
@@ -85,11 +85,11 @@ uint64_t RateAt(double pressure) {
 TEST(WriteThrottleTest, BelowTheFreeBoundNobodyWaits) {
   WriteThrottle throttle;
   for (int i = 0; i < 100; ++i) {
-    const WriteThrottle::Turn turn =
-        throttle.BookDebtTurn(1 << 30, WriteThrottle::kPressureFree, TimePoint());
-    EXPECT_EQ(turn.wait.count(), 0);
-    EXPECT_EQ(turn.bytes, uint64_t{1} << 30);
-    EXPECT_EQ(throttle.BookMemoryTurn(1 << 30, WriteThrottle::kPressureFree, TimePoint()).count(),
+    const WriteThrottle::Slot slot =
+        throttle.BookDebtSlot(1 << 30, WriteThrottle::kPressureFree, TimePoint());
+    EXPECT_EQ(slot.wait.count(), 0);
+    EXPECT_EQ(slot.bytes, uint64_t{1} << 30);
+    EXPECT_EQ(throttle.BookMemorySlot(1 << 30, WriteThrottle::kPressureFree, TimePoint()).count(),
               0);
   }
 }
@@ -144,27 +144,27 @@ TEST(WriteThrottleTest, TheFirstMeasurementCountsWhole) {
 }
 
 // Memory also has a write stall, so no write waits long for its admission.
-TEST(WriteThrottleTest, AMemoryTurnIsShort) {
+TEST(WriteThrottleTest, AMemorySlotIsShort) {
   WriteThrottle throttle;
   for (int i = 0; i < 100; ++i)
-    EXPECT_LE(throttle.BookMemoryTurn(64 << 20, 100, TimePoint()), milliseconds(20));
-  EXPECT_GT(throttle.BookMemoryTurn(500, 0.3, TimePoint()).count(), 0);
+    EXPECT_LE(throttle.BookMemorySlot(64 << 20, 100, TimePoint()), milliseconds(20));
+  EXPECT_GT(throttle.BookMemorySlot(500, 0.3, TimePoint()).count(), 0);
 }
 
 TEST(WriteThrottleTest, WaitingEndsWhenThePressureIsGoneOrTheWriteIsRefused) {
   WriteThrottle throttle;
   // A quarter of an hour, so that only the calls below end the waits.
   const TimePoint now = std::chrono::steady_clock::now();
-  for (int i = 0; i < 50'000; ++i) throttle.BookDebtTurn(1 << 20, 1000, now);
+  for (int i = 0; i < 50'000; ++i) throttle.BookDebtSlot(1 << 20, 1000, now);
   double pressure = 1000;
   int asked = 0;
   const auto fall = [&]() -> absl::StatusOr<double> { return ++asked < 4 ? pressure : 0.0; };
-  EXPECT_EQ(throttle.AwaitDebtTurns(uint64_t{1} << 40, fall), absl::OkStatus());
-  EXPECT_EQ(asked, 5) << "the last turn, too, is asked for";
+  EXPECT_EQ(throttle.AwaitDebtSlots(uint64_t{1} << 40, fall), absl::OkStatus());
+  EXPECT_EQ(asked, 5) << "the last slot, too, is asked for";
   const auto fail = [&]() -> absl::StatusOr<double> {
     return ++asked < 8 ? absl::StatusOr<double>(pressure) : absl::FailedPreconditionError("closed");
   };
-  EXPECT_EQ(throttle.AwaitDebtTurns(uint64_t{1} << 40, fail).code(),
+  EXPECT_EQ(throttle.AwaitDebtSlots(uint64_t{1} << 40, fail).code(),
             absl::StatusCode::kFailedPrecondition);
 }
 
@@ -178,17 +178,17 @@ TEST(WriteThrottleTest, SmallFlushesHardlyChangeTheMeasuredRate) {
   EXPECT_NEAR(throttle.drain_bytes_per_second(), 50e6, 1e6);
 }
 
-// Otherwise writers with deadlines that try again would book turns faster than they pass.
-TEST(WriteThrottleTest, AWriterThatGivesUpReturnsItsTurn) {
+// Otherwise writers with deadlines that try again would book slots faster than they pass.
+TEST(WriteThrottleTest, AWriterThatGivesUpReturnsItsSlot) {
   WriteThrottle throttle;
   const TimePoint now = std::chrono::steady_clock::now();
   constexpr double kPressure = 1000;
-  constexpr uint64_t kTurnBytes = 5000;  // of 20 ms at the lowest rate
-  for (int i = 0; i < 50'000; ++i) throttle.BookDebtTurn(kTurnBytes, kPressure, now);
+  constexpr uint64_t kSlotBytes = 5000;  // of 20 ms at the lowest rate
+  for (int i = 0; i < 50'000; ++i) throttle.BookDebtSlot(kSlotBytes, kPressure, now);
   const auto next_wait = [&] {
-    const WriteThrottle::Turn turn = throttle.BookDebtTurn(kTurnBytes, kPressure, now);
-    throttle.ReturnDebtTurn(turn);
-    return turn.wait;
+    const WriteThrottle::Slot slot = throttle.BookDebtSlot(kSlotBytes, kPressure, now);
+    throttle.ReturnDebtSlot(slot);
+    return slot.wait;
   };
   const std::chrono::nanoseconds before = next_wait();
   ASSERT_GT(before, std::chrono::minutes(5));
@@ -197,11 +197,11 @@ TEST(WriteThrottleTest, AWriterThatGivesUpReturnsItsTurn) {
   const auto give_up = [&]() -> absl::StatusOr<double> {
     return ++asked == 1 ? absl::StatusOr<double>(kPressure) : absl::CancelledError();
   };
-  EXPECT_TRUE(absl::IsCancelled(throttle.AwaitDebtTurns(kTurnBytes, give_up)));
+  EXPECT_TRUE(absl::IsCancelled(throttle.AwaitDebtSlots(kSlotBytes, give_up)));
   EXPECT_EQ(next_wait(), before);
   asked = 0;
   const auto relax = [&]() -> absl::StatusOr<double> { return ++asked == 1 ? kPressure : 0.0; };
-  EXPECT_TRUE(throttle.AwaitDebtTurns(kTurnBytes, relax).ok());
+  EXPECT_TRUE(throttle.AwaitDebtSlots(kSlotBytes, relax).ok());
   EXPECT_EQ(next_wait(), before);
 }
 

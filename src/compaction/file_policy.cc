@@ -1,4 +1,4 @@
-#include "compaction/move_policy.h"
+#include "compaction/file_policy.h"
 
 #include <algorithm>
 #include <map>
@@ -60,8 +60,9 @@ struct Span {
   size_t end = 0;
 };
 
-std::optional<Span> FindMoveSpan(const Tablet& tablet, const std::vector<OverlapCluster>& clusters,
-                                 size_t from) {
+std::optional<Span> FindMetadataMergeSpan(const Tablet& tablet,
+                                          const std::vector<OverlapCluster>& clusters,
+                                          size_t from) {
   for (size_t begin = from; begin < clusters.size(); ++begin) {
     if (clusters[begin].sources > 1) continue;
     RowSpans spans;
@@ -168,16 +169,16 @@ void Join(const OverlapCluster& cluster, std::vector<SstableReference>* referenc
 
 std::optional<InputRange> FindMetadataMergeInputs(const Tablet& tablet,
                                                   const std::vector<OverlapCluster>& clusters) {
-  const std::optional<Span> span = FindMoveSpan(tablet, clusters, 0);
+  const std::optional<Span> span = FindMetadataMergeSpan(tablet, clusters, 0);
   if (!span.has_value()) return std::nullopt;
   return InputRangeOf(clusters, span->begin, span->end);
 }
 
-std::vector<OverlapCluster> JoinMovable(const Tablet& tablet,
-                                        const std::vector<OverlapCluster>& clusters) {
+std::vector<OverlapCluster> JoinClusters(const Tablet& tablet,
+                                         const std::vector<OverlapCluster>& clusters) {
   std::vector<OverlapCluster> joined;
   size_t next = 0;
-  while (const std::optional<Span> span = FindMoveSpan(tablet, clusters, next)) {
+  while (const std::optional<Span> span = FindMetadataMergeSpan(tablet, clusters, next)) {
     joined.insert(joined.end(), clusters.begin() + static_cast<std::ptrdiff_t>(next),
                   clusters.begin() + static_cast<std::ptrdiff_t>(span->begin));
     const InputRange inputs = InputRangeOf(clusters, span->begin, span->end);

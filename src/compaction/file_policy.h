@@ -1,4 +1,4 @@
-// compaction/move_policy.h: finds references for metadata merges, small-file compactions and
+// compaction/file_policy.h: finds references for metadata merges, small-file compactions and
 // recompressions.
 //
 // Used by:   compaction/picker.cc.
@@ -29,9 +29,9 @@ namespace stele::internal {
 std::optional<InputRange> FindMetadataMergeInputs(const Tablet& tablet,
                                                   const std::vector<OverlapCluster>& clusters);
 
-// Returns the clusters that would result from joining all that may be joined.
-std::vector<OverlapCluster> JoinMovable(const Tablet& tablet,
-                                        const std::vector<OverlapCluster>& clusters);
+// Returns the clusters that the stack would have after all possible metadata merges.
+std::vector<OverlapCluster> JoinClusters(const Tablet& tablet,
+                                         const std::vector<OverlapCluster>& clusters);
 
 // Returns references to at least 16 adjacent files of one cluster. Each is below `file_bytes`, none
 // is a large part of the total, and the total is at most `bytes_max`.
@@ -40,7 +40,7 @@ std::optional<InputRange> FindSmallFileInputs(const Tablet& tablet,
                                               const FileShares& parts, uint64_t file_bytes,
                                               uint64_t bytes_max);
 // Adds the numbers of all files that small-file compactions of the stack would combine, once the
-// clusters that may be joined are joined. `joined_clusters` are those of JoinMovable.
+// clusters that may be joined are joined. `joined_clusters` are those of JoinClusters.
 void AddSmallFiles(const Tablet& tablet, const std::vector<OverlapCluster>& joined_clusters,
                    const FileShares& parts, uint64_t file_bytes, uint64_t bytes_max,
                    std::set<uint64_t>* files);
