@@ -8,6 +8,37 @@ import sys
 SKIPPED = 77
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "chromium-shell")
 
+# Reads the first plot of the rates, whose data is rateData.
+RATES = """
+  const textsOf = (selector) => Array.from(document.querySelectorAll(selector), (element) => element.textContent);
+  seen.rateLegend = textsOf("#rates-legend span");
+  seen.rates = textsOf("#rates svg > text:first-child");
+  const rates = document.querySelector("#rates svg");
+  const data = rateData[0].curves;
+  seen.rateOperations = data.map((curve) => Math.round(curve.reduce((sum, [end, rate], at) => sum + rate * (end - (at > 0 ? curve[at - 1][0] : 0)), 0)));
+  const corners = Array.from(rates.querySelectorAll("path"), (path) => path.getAttribute("d").split(/[ML]/).length - 1);
+  seen.rateCorners = corners.map((count, at) => count === 2 * data[at].length);
+  const pointAt = (share) => {
+    const place = rates.getBoundingClientRect();
+    rates.dispatchEvent(new MouseEvent("mousemove", {bubbles: true, clientX: place.left + place.width * share, clientY: place.top + 50}));
+    return textsOf("#rates .readout")[0];
+  };
+  seen.rateReadout = pointAt(0);
+  const middle = pointAt(0.5);
+  document.getElementById("rates").style.width = "300px";
+  seen.narrowed = rates.getBoundingClientRect().width <= 300;
+  seen.sameMiddle = pointAt(0.5) === middle;
+  document.getElementById("rates").style.width = "";
+"""
+
+# On a phone: everything but the table of figures fits in the window.
+PHONE = """
+  seen.window = window.innerWidth;
+  seen.page = document.documentElement.scrollWidth;
+  seen.plots = Array.from(document.querySelectorAll(".plots svg"), (plot) => plot.getBoundingClientRect().right);
+  seen.scales = Array.from(document.querySelectorAll(".plots svg"), (plot) => plot.getBoundingClientRect().width / plot.viewBox.baseVal.width);
+"""
+
 
 def find():
     """The path of the browser. Without one, the program prints that and exits with 77 (skipped)."""
@@ -37,6 +68,21 @@ def what_a_user_sees(browser, page, script, *flags):
         sys.exit("the page did not run to its end")
     text = found.group(1).replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
     return json.loads(text)
+
+
+def what_is_on_a_phone(browser, page):
+    return what_a_user_sees(browser, page, PHONE, "--window-size=390,844")
+
+
+def wrong_on_a_phone(seen, plots):
+    wrong = [f"{error} on a phone" for error in seen["errors"]]
+    if seen["page"] > seen["window"]:
+        wrong.append(f"the page is {seen['page']} wide in a window of {seen['window']}")
+    if len(seen["plots"]) != plots or max(seen["plots"]) > seen["window"]:
+        wrong.append(f"plots end at {seen['plots']} in a window of {seen['window']}")
+    if min(seen["scales"]) < 0.99:
+        wrong.append(f"the texts of plots are smaller by {seen['scales']}")
+    return wrong
 
 
 def finish(wrong):

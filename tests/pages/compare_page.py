@@ -37,24 +37,8 @@ USER = """
   seen.readout = text("#plots .readout")[0];
   plot.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));
   seen.moved = text("#plots .readout")[0] !== seen.readout;
-  seen.rateLegend = text("#rates-legend span");
-  seen.rates = text("#rates svg > text:first-child");
-  const rates = document.querySelector("#rates svg");
-  const data = JSON.parse(document.getElementById("compare-data").textContent).rates[0].curves;
-  seen.rateOperations = data.map((curve) => Math.round(curve.reduce((sum, [end, rate], at) => sum + rate * (end - (at > 0 ? curve[at - 1][0] : 0)), 0)));
-  const corners = Array.from(rates.querySelectorAll("path"), (path) => path.getAttribute("d").split(/[ML]/).length - 1);
-  seen.rateCorners = corners.map((count, at) => count === 2 * data[at].length);
-  const pointAt = (share) => {
-    const place = rates.getBoundingClientRect();
-    rates.dispatchEvent(new MouseEvent("mousemove", {bubbles: true, clientX: place.left + place.width * share, clientY: place.top + 50}));
-    return text("#rates .readout")[0];
-  };
-  seen.rateReadout = pointAt(0);
-  const middle = pointAt(0.5);
-  document.getElementById("rates").style.width = "300px";
-  seen.narrowed = rates.getBoundingClientRect().width <= 300;
-  seen.sameMiddle = pointAt(0.5) === middle;
-  document.getElementById("rates").style.width = "";
+  const rateData = JSON.parse(document.getElementById("compare-data").textContent).rates;
+""" + browser.RATES + """
   seen.panels = text("#panels h2");
   const drawn = (canvas) => {
     const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
@@ -64,15 +48,6 @@ USER = """
   seen.images = document.images.length;
   seen.hacked = window.hacked || 0;
   seen.requests = performance.getEntriesByType("resource").length;
-"""
-
-
-# On a phone: everything but the table of figures fits in the window.
-PHONE = """
-  seen.window = window.innerWidth;
-  seen.page = document.documentElement.scrollWidth;
-  seen.plots = Array.from(document.querySelectorAll(".plots svg"), (plot) => plot.getBoundingClientRect().right);
-  seen.scales = Array.from(document.querySelectorAll(".plots svg"), (plot) => plot.getBoundingClientRect().width / plot.viewBox.baseVal.width);
 """
 
 
@@ -110,17 +85,6 @@ def wrong_findings(seen):
     return wrong
 
 
-def wrong_on_a_phone(seen):
-    wrong = [f"{error} on a phone" for error in seen["errors"]]
-    if seen["page"] > seen["window"]:
-        wrong.append(f"the page is {seen['page']} wide in a window of {seen['window']}")
-    if len(seen["plots"]) != 3 or max(seen["plots"]) > seen["window"]:
-        wrong.append(f"plots end at {seen['plots']} in a window of {seen['window']}")
-    if min(seen["scales"]) < 0.99:
-        wrong.append(f"the texts of plots are smaller by {seen['scales']}")
-    return wrong
-
-
 def main():
     chromium = browser.find()
     with tempfile.TemporaryDirectory() as folder:
@@ -138,8 +102,8 @@ def main():
         phone = pathlib.Path(folder, "phone.html")
         phone.write_text(page.read_text(encoding="utf-8"), encoding="utf-8")
         seen = browser.what_a_user_sees(chromium, page, USER)
-        seen_on_a_phone = browser.what_a_user_sees(chromium, phone, PHONE, "--window-size=390,844")
-    browser.finish(wrong + wrong_findings(seen) + wrong_on_a_phone(seen_on_a_phone))
+        seen_on_a_phone = browser.what_is_on_a_phone(chromium, phone)
+    browser.finish(wrong + wrong_findings(seen) + browser.wrong_on_a_phone(seen_on_a_phone, plots=3))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ Without Chromium the program prints that and exits with 77 (skipped).
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,11 +23,13 @@ USER = """
   seen.legend = text("#legend span");
   seen.plots = text("#plots svg > text:first-child");
   seen.curves = Array.from(document.querySelectorAll("#plots svg"), (plot) => plot.querySelectorAll("path").length);
-  seen.wrongLines = Array.from(document.querySelectorAll("#plots path, #plots line"), (line) => line.outerHTML).filter((line) => /NaN|Infinity/.test(line)).length;
+  seen.wrongLines = Array.from(document.querySelectorAll(".plots path, .plots line"), (line) => line.outerHTML).filter((line) => /NaN|Infinity/.test(line)).length;
   const plot = document.querySelector("#plots svg");
   const box = plot.getBoundingClientRect();
   plot.dispatchEvent(new MouseEvent("mousemove", {bubbles: true, clientX: box.left + box.width / 2, clientY: box.top + 50}));
   seen.readout = text("#plots .readout")[0];
+  const rateData = JSON.parse(document.getElementById("replay-data").textContent).rates;
+""" + browser.RATES + """
   seen.images = document.images.length;
   seen.requests = performance.getEntriesByType("resource").length;
 """
@@ -34,13 +37,17 @@ USER = """
 
 def wrong_findings(seen, database):
     expected = {"errors": [], "ready": "true", "columns": ["operations", "ops/s"], "operations": ["get 50", "set 50", "all 100"],
-                "legend": ["latency", "calls alone"], "plots": ["get, us", "set, us"], "curves": [2, 2], "wrongLines": 0, "images": 0,
+                "legend": ["latency", "calls alone"], "plots": ["get, us", "set, us"], "curves": [2, 2], "wrongLines": 0,
+                "rates": ["all operations, operations/s"], "rateLegend": ["reached", "due"], "rateOperations": [100, 100],
+                "rateCorners": [True, True], "narrowed": True, "sameMiddle": True, "images": 0,
                 "requests": 0}
     wrong = [f"{name}: {seen.get(name)!r}, not {value!r}" for name, value in expected.items() if seen.get(name) != value]
     for name, text in (("run", f"database  {database}"), ("run", "open loop, 5000 operations/s"), ("notes", "late by more than 1 ms"),
                        ("readout", "latency: "), ("readout", "calls alone: ")):
         if text not in seen[name]:
             wrong.append(f"{name}: {seen[name]!r} has no {text!r}")
+    if not re.fullmatch(r"0 s: reached: [\d,.]+ operations/s, due: [\d,.]+ operations/s", seen["rateReadout"]):
+        wrong.append(f"readout of the rates: {seen['rateReadout']!r}")
     return wrong
 
 
@@ -58,8 +65,11 @@ def main():
 
         run("createtable", "t", "families=f")
         run("replay", str(trace), "--rate", "5000/s", "-o", str(page))
+        phone = pathlib.Path(folder, "phone.html")
+        phone.write_text(page.read_text(encoding="utf-8"), encoding="utf-8")
         seen = browser.what_a_user_sees(chromium, page, USER)
-    browser.finish(wrong_findings(seen, database))
+        seen_on_a_phone = browser.what_is_on_a_phone(chromium, phone)
+    browser.finish(wrong_findings(seen, database) + browser.wrong_on_a_phone(seen_on_a_phone, plots=3))
 
 
 if __name__ == "__main__":

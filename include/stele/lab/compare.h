@@ -9,7 +9,6 @@
 //            records or 64 MiB for each query. A logical trace is in memory as a whole.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -120,17 +119,12 @@ struct CompareReport {
     LatencyHistogram all_rounds;
   };
 
-  // The operations by time. The time is that of the rounds of a design, one after the other.
-  struct OperationRates {
-    std::chrono::nanoseconds interval{0};   // 1 ms times a power of two
-    std::chrono::nanoseconds time{0};       // of all rounds
-    std::vector<uint64_t> operations = {};  // that ended in each interval; at most 256 intervals
-  };
-
   struct TimedFigures {
     std::vector<LatencyFigures> queries = {};
     Measured operations_per_second = {};
-    OperationRates rates = {};  // of all queries
+    // Of all queries, by the time at which an operation ended. The time is that of the rounds of a
+    // design, one after the other.
+    OperationRates rates = {};
     Measured cpu_seconds = {};  // of the process, user and system
     Measured late = {};  // open loop: operations that began more than 1 ms after they were due
   };

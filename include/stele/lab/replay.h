@@ -16,6 +16,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -35,6 +36,13 @@ struct ReplayRate {
   static ReplayRate Recorded(double speed = 1) { return {.speed = speed}; }
   static ReplayRate PerSecond(double number) { return {.operations_per_second = number}; }
   bool is_open_loop() const { return speed.has_value() || operations_per_second.has_value(); }
+};
+
+// Operations by time.
+struct OperationRates {
+  std::chrono::nanoseconds interval{0};   // 1 ms times a power of two
+  std::chrono::nanoseconds time{0};       // of all operations; the last interval ends with it
+  std::vector<uint64_t> operations = {};  // in each interval; at most 256 intervals
 };
 
 enum class ReplayWrites : uint8_t {
@@ -95,6 +103,8 @@ struct ReplayReport {
   std::chrono::nanoseconds time{0};  // from the first due time to the end of the last operation
   std::chrono::nanoseconds scheduled{0};  // open loop: from the first due time to the last one
   std::chrono::nanoseconds lag{0};        // of the thread that was latest at its end
+  OperationRates rates = {};              // of all kinds, by the time at which an operation ended
+  OperationRates due_rates = {};          // open loop: likewise, by the time at which it was due
   double cpu_seconds = 0;                 // of this process, with the warm-up
   std::map<std::string, uint64_t> errors = {};  // failed operations, by the name of the code
   std::string first_error = {};                 // the message of one of them; "": none failed

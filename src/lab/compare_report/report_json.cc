@@ -1,7 +1,6 @@
 // compare_report/report_json.cc: the figures of a comparison as JSON.
 //
 // Units:     latencies in microseconds with one decimal digit.
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "keys/printable.h"
@@ -82,20 +81,11 @@ Json ToJson(const CompareReport::LatencyFigures& latency) {
 // Returns what heat_output has written.
 Json Parsed(const std::string& json) { return Json::parse(json, nullptr, false); }
 
-Json ToJson(const CompareReport::OperationRates& rates) {
-  const auto micros = [](std::chrono::nanoseconds time) {
-    return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
-  };
-  return {{"interval_us", micros(rates.interval)},
-          {"time_us", micros(rates.time)},
-          {"operations", rates.operations}};
-}
-
 // Adds the measurements to a design and its queries.
 void AddTimed(const CompareReport::TimedFigures& timed, const stele::lab::ReplayRate& rate,
               const std::string& latency_name, Json* queries, Json* json) {
   AddMeasured("operations_per_second", timed.operations_per_second, Rounded, json);
-  (*json)["rates"] = ToJson(timed.rates);
+  (*json)["rates"] = RatesJson(timed.rates);
   AddMeasured("cpu_seconds", timed.cpu_seconds, Unrounded, json);
   if (rate.is_open_loop()) AddMeasured("late", timed.late, Unrounded, json);
   for (size_t i = 0; i < timed.queries.size(); ++i)

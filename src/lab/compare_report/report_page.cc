@@ -1,7 +1,5 @@
 // compare_report/report_page.cc: the report of a comparison as a page: the table, a plot of the
 // latency of each query, the operations per second, and the heat maps of all designs on one scale.
-#include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -61,23 +59,6 @@ Json PlotsJson(const CompareReport& report) {
     add(" (cold cache)", &CompareReport::DesignFigures::cold);
   }
   return plots;
-}
-
-// The curve of the rates: a list of [end of an interval in seconds, operations per second]. A short
-// last interval is a part of the one before: a few operations would be a high rate.
-Json RatePointsJson(const CompareReport::OperationRates& rates) {
-  Json points = Json::array();
-  std::chrono::nanoseconds begin{0};
-  uint64_t operations = 0;
-  for (size_t i = 0; i < rates.operations.size(); ++i) {
-    operations += rates.operations[i];
-    const auto end = std::min(rates.interval * static_cast<int64_t>(i + 1), rates.time);
-    if (i + 1 < rates.operations.size() && rates.time - end < rates.interval / 2) continue;
-    points.push_back({SecondsOf(end), Rounded(PerSecond(operations, end - begin))});
-    begin = end;
-    operations = 0;
-  }
-  return points;
 }
 
 // A plot for a warm and a cold cache, with a curve per design.

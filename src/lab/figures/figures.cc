@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "fmt/format.h"
@@ -57,6 +58,30 @@ nlohmann::ordered_json PointsJson(const stele::lab::LatencyHistogram& histogram)
   nlohmann::ordered_json points = nlohmann::ordered_json::array();
   for (const stele::lab::PercentilePoint& point : histogram.PercentilePoints())
     points.push_back({point.percentile, Micros(point.nanos)});
+  return points;
+}
+
+nlohmann::ordered_json RatesJson(const stele::lab::OperationRates& rates) {
+  const auto micros = [](std::chrono::nanoseconds time) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+  };
+  return {{"interval_us", micros(rates.interval)},
+          {"time_us", micros(rates.time)},
+          {"operations", rates.operations}};
+}
+
+nlohmann::ordered_json RatePointsJson(const stele::lab::OperationRates& rates) {
+  nlohmann::ordered_json points = nlohmann::ordered_json::array();
+  std::chrono::nanoseconds begin{0};
+  uint64_t operations = 0;
+  for (size_t i = 0; i < rates.operations.size(); ++i) {
+    operations += rates.operations[i];
+    const auto end = std::min(rates.interval * static_cast<int64_t>(i + 1), rates.time);
+    if (i + 1 < rates.operations.size() && rates.time - end < rates.interval / 2) continue;
+    points.push_back({SecondsOf(end), Rounded(PerSecond(operations, end - begin))});
+    begin = end;
+    operations = 0;
+  }
   return points;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "stele/lab/histogram.h"
+#include "stele/lab/replay.h"
 
 namespace stele::internal::lab {
 
@@ -22,6 +23,10 @@ double RoundedMicros(double nanos);
 double Micros(uint64_t nanos);
 // The curve of the percentiles: a list of [percentile, microseconds].
 nlohmann::ordered_json PointsJson(const stele::lab::LatencyHistogram& histogram);
+nlohmann::ordered_json RatesJson(const stele::lab::OperationRates& rates);
+// The curve of the rates: a list of [end of an interval in seconds, operations per second]. A short
+// last interval is a part of the one before: a few operations would be a high rate.
+nlohmann::ordered_json RatePointsJson(const stele::lab::OperationRates& rates);
 // The CPU time of this process, in seconds.
 double CpuSeconds();
 

@@ -107,7 +107,10 @@ std::string ReplayReport::ToJson(std::string_view version) const {
   if (rate.is_open_loop()) run["rate_was_sustained"] = !fell_behind();
   std::string text = JsonLine({{"run", std::move(run)}});
   for (const auto& [name, part] : operations) text += JsonLine(OperationsJson(name, part, *this));
-  return text + JsonLine(OperationsJson(internal::lab::kAllOperations, Sum(), *this));
+  Json all = OperationsJson(internal::lab::kAllOperations, Sum(), *this);
+  all["rates"] = internal::lab::RatesJson(rates);
+  if (rate.is_open_loop()) all["due_rates"] = internal::lab::RatesJson(due_rates);
+  return text + JsonLine(all);
 }
 
 }  // namespace lab

@@ -34,6 +34,13 @@ Json PlotsJson(const ReplayReport& report) {
   return plots;
 }
 
+// One plot, with the operations that ended and, in an open loop, those that were due.
+Json RatePlotsJson(const ReplayReport& report) {
+  Json curves = Json::array({internal::lab::RatePointsJson(report.rates)});
+  if (report.rate.is_open_loop()) curves.push_back(internal::lab::RatePointsJson(report.due_rates));
+  return Json::array({{{"title", "all operations"}, {"curves", std::move(curves)}}});
+}
+
 }  // namespace
 
 std::string ReplayReport::ToHtml() const {
@@ -42,9 +49,19 @@ std::string ReplayReport::ToHtml() const {
   for (const internal::lab::ReplayColumn& column : internal::lab::kReplayColumns)
     columns.push_back(column.name);
   Json names = Json::array({"latency"});
-  if (rate.is_open_loop()) names.push_back("calls alone");
-  const Json json = {{"run", table.head},    {"columns", columns}, {"lines", LinesJson(table)},
-                     {"notes", table.notes}, {"names", names},     {"plots", PlotsJson(*this)}};
+  Json rate_names = Json::array({"reached"});
+  if (rate.is_open_loop()) {
+    names.push_back("calls alone");
+    rate_names.push_back("due");
+  }
+  const Json json = {{"run", table.head},
+                     {"columns", columns},
+                     {"lines", LinesJson(table)},
+                     {"notes", table.notes},
+                     {"names", names},
+                     {"plots", PlotsJson(*this)},
+                     {"rate_names", rate_names},
+                     {"rates", RatePlotsJson(*this)}};
   std::string data;
   internal::lab::AppendDataElement(
       "replay-data", json.dump(-1, ' ', false, Json::error_handler_t::replace), &data);

@@ -1,6 +1,7 @@
 #include "lab/replay/runner.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "lab/figures/figures.h"
+#include "lab/measure/interval_counts.h"
 #include "lab/measure/interval_log.h"
 #include "lab/replay/operation_queues.h"
 #include "lab/replay/replay_operation.h"
@@ -19,6 +21,7 @@
 namespace stele::internal::lab {
 namespace {
 
+using stele::lab::OperationRates;
 using stele::lab::ReplayOptions;
 using stele::lab::ReplayReport;
 using SteadyClock = std::chrono::steady_clock;
@@ -33,20 +36,43 @@ struct WorkerFigures {
   IntervalLog intervals;
   std::chrono::nanoseconds lag{0};  // of the last operation
   uint64_t ended = 0;               // operations, with the warm-up, that no stop cancelled
-  // When the first operation that counts was due.
-  std::optional<SteadyClock::time_point> begin;
+  // The measured operations by the time at which they ended, or were due in an open loop. Both
+  // count from `begin`.
+  IntervalCounts end_counts, due_counts;
+  std::optional<SteadyClock::time_point> begin;  // the value of MeasuredBegin
+  SteadyClock::time_point last_due;
   SteadyClock::time_point end;
 };
+
+// When the measured part of a replay begins: the due time of its first operation. Thread-safe.
+class MeasuredBegin {
+ public:
+  // Returns the time that was set first.
+  SteadyClock::time_point SetOnce(SteadyClock::time_point due) {
+    SteadyClock::time_point first = kNotSet;
+    return begin_.compare_exchange_strong(first, due) ? due : first;
+  }
+
+ private:
+  static constexpr SteadyClock::time_point kNotSet = SteadyClock::time_point::max();
+  std::atomic<SteadyClock::time_point> begin_ = kNotSet;
+};
+
+// The operations of a logical trace may have any order: then some are due before the first one.
+std::chrono::nanoseconds TimeSince(SteadyClock::time_point begin, SteadyClock::time_point time) {
+  return std::max<std::chrono::nanoseconds>(time - begin, std::chrono::nanoseconds(0));
+}
 
 // One thread of a replay.
 class ReplayWorker {
  public:
   // `start` is set before the first operation is in a queue.
   ReplayWorker(const ReplayOptions& options, uint64_t number, const SteadyClock::time_point& start,
-               OperationQueues* queues)
+               MeasuredBegin* measured_begin, OperationQueues* queues)
       : options_(options),
         number_(number),
         start_(start),
+        measured_begin_(*measured_begin),
         queues_(*queues),
         replayer_(options.seed, options.stop) {}
   ~ReplayWorker() { Join(); }
@@ -94,14 +120,20 @@ class ReplayWorker {
   void RunOne(const ReplayOperation& operation) {
     OperationCounts counts;
     const SteadyClock::time_point begin = SteadyClock::now();
+    const SteadyClock::time_point due = options_.rate.is_open_loop() ? operation.due : begin;
+    const bool is_measured =
+        operation.number >= options_.warmup_operations && due >= start_ + options_.warmup;
+    // Before the operation runs: so none ends before this time.
+    if (is_measured && !figures_.begin.has_value()) figures_.begin = measured_begin_.SetOnce(due);
     const absl::Status status = replayer_.Run(operation, &counts);
     const SteadyClock::time_point end = SteadyClock::now();
     if (status.code() == absl::StatusCode::kCancelled && options_.stop.stop_requested()) return;
     ++figures_.ended;
-    const SteadyClock::time_point due = options_.rate.is_open_loop() ? operation.due : begin;
-    if (operation.number < options_.warmup_operations || due < start_ + options_.warmup) return;
-    if (!figures_.begin.has_value()) figures_.begin = due;
+    if (!is_measured) return;
+    figures_.last_due = due;
     figures_.end = end;
+    figures_.end_counts.Record(TimeSince(*figures_.begin, end));
+    if (options_.rate.is_open_loop()) figures_.due_counts.Record(TimeSince(*figures_.begin, due));
     figures_.lag = begin - due;
     if (!status.ok()) {
       counts = {};
@@ -130,6 +162,7 @@ class ReplayWorker {
   const ReplayOptions& options_;
   const uint64_t number_;
   const SteadyClock::time_point& start_;
+  MeasuredBegin& measured_begin_;
   OperationQueues& queues_;
   OperationReplayer replayer_;
   WorkerFigures figures_;
@@ -144,7 +177,8 @@ class ReplayWorkers {
  public:
   explicit ReplayWorkers(const ReplayOptions& options) : queues_(options.threads) {
     for (uint64_t number = 0; number < options.threads; ++number)
-      workers_.push_back(std::make_unique<ReplayWorker>(options, number, start_, &queues_));
+      workers_.push_back(
+          std::make_unique<ReplayWorker>(options, number, start_, &measured_begin_, &queues_));
   }
   ~ReplayWorkers() { Join(); }
   ReplayWorkers(const ReplayWorkers&) = delete;
@@ -156,6 +190,10 @@ class ReplayWorkers {
     start_ = SteadyClock::now();
     return absl::OkStatus();
   }
+
+  // The first operation that is measured is due then, after the start. In a closed loop, the first
+  // one that begins sets the time.
+  void BeginMeasuring(std::chrono::nanoseconds due) { measured_begin_.SetOnce(start_ + due); }
 
   // `due`: after the start.
   void Push(ReplayOperation operation, std::chrono::nanoseconds due) {
@@ -183,6 +221,7 @@ class ReplayWorkers {
 
  private:
   SteadyClock::time_point start_;
+  MeasuredBegin measured_begin_;
   OperationQueues queues_;
   std::vector<std::unique_ptr<ReplayWorker>> workers_;
 };
@@ -193,10 +232,17 @@ uint64_t EndedOperations(const ReplayWorkers& workers) {
   return sum;
 }
 
+OperationRates RatesOf(const IntervalCounts& counts, std::chrono::nanoseconds time) {
+  return {.interval = counts.width(), .time = time, .operations = counts.counts()};
+}
+
 // Adds what the threads measured.
-void AddFigures(const ReplayWorkers& workers, bool keeps_intervals, ReplayReport* report) {
+void AddFigures(const ReplayWorkers& workers, const ReplayOptions& options, ReplayReport* report) {
   std::optional<SteadyClock::time_point> begin;
+  SteadyClock::time_point last_due;
   SteadyClock::time_point end;
+  IntervalCounts end_counts;
+  IntervalCounts due_counts;
   IntervalLog intervals;
   for (const auto& worker : workers.workers()) {
     const WorkerFigures& figures = worker->figures();
@@ -205,13 +251,21 @@ void AddFigures(const ReplayWorkers& workers, bool keeps_intervals, ReplayReport
     for (const auto& [code, count] : figures.errors) report->errors[code] += count;
     if (report->first_error.empty()) report->first_error = figures.first_error;
     intervals.Add(figures.intervals);
+    end_counts.Add(figures.end_counts);
+    due_counts.Add(figures.due_counts);
     report->lag = std::max(report->lag, figures.lag);
     if (!figures.begin.has_value()) continue;
-    begin = std::min(begin.value_or(*figures.begin), *figures.begin);
+    begin = figures.begin;
+    last_due = std::max(last_due, figures.last_due);
     end = std::max(end, figures.end);
   }
-  if (begin.has_value()) report->time = end - *begin;
-  if (keeps_intervals) report->interval_log = IntervalLog::Head() + intervals.Lines("");
+  if (begin.has_value()) {
+    report->time = TimeSince(*begin, end);
+    report->rates = RatesOf(end_counts, report->time);
+    if (options.rate.is_open_loop())
+      report->due_rates = RatesOf(due_counts, TimeSince(*begin, last_due));
+  }
+  if (options.keeps_intervals) report->interval_log = IntervalLog::Head() + intervals.Lines("");
 }
 
 }  // namespace
@@ -235,7 +289,10 @@ absl::Status RunReplay(const ReplayOptions& options, OperationSource& source,
     const std::chrono::nanoseconds due = DueAfter(options.rate, next->number, next->micros);
     const bool is_warmup = next->number < options.warmup_operations ||
                            (options.rate.is_open_loop() && due < options.warmup);
-    if (!is_warmup && !first_due.has_value()) first_due = due;
+    if (!is_warmup && !first_due.has_value()) {
+      first_due = due;
+      if (options.rate.is_open_loop()) workers.BeginMeasuring(due);
+    }
     report->scheduled = std::max(report->scheduled, due - first_due.value_or(due));
     workers.Push(*std::move(next), due);
     ++pushed;
@@ -246,7 +303,7 @@ absl::Status RunReplay(const ReplayOptions& options, OperationSource& source,
   }
   workers.Join();
   report->cpu_seconds = CpuSeconds() - cpu_before;
-  AddFigures(workers, options.keeps_intervals, report);
+  AddFigures(workers, options, report);
   // A stop after the last operation changes nothing.
   if (report->end.ok() && (next.has_value() || EndedOperations(workers) < pushed))
     report->end = ReplayStopped();

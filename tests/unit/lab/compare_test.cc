@@ -357,7 +357,7 @@ TEST_F(CompareDesignsTest, TheRatesOfARoundFollowThoseBefore) {
   for (const CompareReport::DesignFigures& design : report.designs) {
     for (const auto& timed : {design.warm, design.cold}) {
       ASSERT_TRUE(timed.has_value());
-      const CompareReport::OperationRates& rates = timed->rates;
+      const stele::lab::OperationRates& rates = timed->rates;
       EXPECT_EQ(SumOf(rates.operations), 2 * 20u);
       EXPECT_GE(rates.time, 2 * std::chrono::milliseconds(19));
       const auto intervals = static_cast<int64_t>(rates.operations.size());

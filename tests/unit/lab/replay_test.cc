@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -27,6 +29,10 @@ using stele::lab::ReplayReport;
 using stele::lab::ReplayWrites;
 
 constexpr int64_t kHourMicros = int64_t{3600} * 1'000'000;
+
+uint64_t CountOf(const std::vector<uint64_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+}
 
 class ReplayTest : public testing::Test {
  protected:
@@ -248,6 +254,82 @@ TEST_F(ReplayTest, TheWarmupRunsAndIsNotCounted) {
   EXPECT_EQ(last, 4u);
 }
 
+TEST_F(ReplayTest, TheRatesBeginAfterTheWarmup) {
+  using std::chrono::milliseconds;
+  std::string trace;
+  for (int i = 0; i < 30; ++i) trace += Line(i, "get", fmt::format(R"("row":"r{}")", i));
+  const ReplayOptions open = {.rate = ReplayRate::PerSecond(1000), .threads = 3};
+  ReplayOptions by_number = open;
+  by_number.warmup_operations = 10;
+  ReplayOptions by_time = open;
+  by_time.warmup = milliseconds(10);
+  for (const ReplayOptions& options : {by_number, by_time}) {
+    const ReplayReport report = Ran(trace, options);
+    EXPECT_EQ(report.due_rates.operations, std::vector<uint64_t>(20, 1));
+    EXPECT_EQ(report.due_rates.interval, milliseconds(1));
+    EXPECT_EQ(report.due_rates.time, milliseconds(19));
+    const auto intervals = static_cast<int64_t>(report.rates.operations.size());
+    EXPECT_EQ(CountOf(report.rates.operations), 20u);
+    EXPECT_EQ(report.rates.time, report.time);
+    EXPECT_GT(report.rates.interval * intervals, milliseconds(19));
+    EXPECT_LE(report.rates.interval * (intervals - 1), report.rates.time);
+  }
+
+  ReplayOptions closed = Fast();
+  closed.warmup_operations = 10;
+  const ReplayReport report = Ran(trace, closed);
+  EXPECT_EQ(CountOf(report.rates.operations), 20u);
+  EXPECT_EQ(report.rates.time, report.time);
+  EXPECT_TRUE(report.due_rates.operations.empty());
+
+  closed.warmup_operations = 30;
+  EXPECT_TRUE(Ran(trace, closed).rates.operations.empty());
+}
+
+TEST_F(ReplayTest, RatesHaveAtMost256Intervals) {
+  std::string trace;
+  for (const int millis : {0, 1, 2, 300})
+    trace += Line(millis * 1000, "get", fmt::format(R"("row":"r{}")", millis));
+  const ReplayReport report = Ran(trace, {.threads = 4});
+  std::vector<uint64_t> due(151);
+  due[0] = 2;
+  due[1] = 1;
+  due[150] = 1;
+  EXPECT_EQ(report.due_rates.operations, due);
+  EXPECT_EQ(report.due_rates.interval, std::chrono::milliseconds(2));
+  EXPECT_LE(report.rates.operations.size(), 256u);
+  EXPECT_EQ(CountOf(report.rates.operations), 4u);
+}
+
+// An operation that is due before the first measured one is in the first interval.
+TEST_F(ReplayTest, ALogicalTraceMayHaveAnyOrderOfTime) {
+  const auto design = Design::Parse(
+      "stele: design/1\n"
+      "inputs: {in: {file: in.csv}}\n"
+      "tables:\n"
+      "  t:\n"
+      "    families: {f: {}}\n"
+      "    key: \"{user}\"\n"
+      "    rows: [{input: in, cells: {\"f:item\": \"{item}\"}}]\n"
+      "    queries: {one: {read: {row: \"{user}\"}}}\n",
+      "d.yaml");
+  ASSERT_TRUE(design.ok()) << design.status();
+  std::string trace;
+  for (const int millis : {0, 200, 100, 300}) {
+    trace += fmt::format(R"({{"t":{},"query":"one","params":{{"user":"u{}"}}}})", millis * 1000,
+                         millis) +
+             "\n";
+  }
+  ReplayOptions options = {.design = *design, .threads = 4};
+  options.warmup_operations = 1;
+  const ReplayReport report = Ran(trace, options);
+  EXPECT_EQ(CountOf(report.rates.operations), 3u);
+  std::vector<uint64_t> due(101);
+  due[0] = 2;
+  due[100] = 1;
+  EXPECT_EQ(report.due_rates.operations, due);
+}
+
 TEST_F(ReplayTest, AnOpenLoopBeginsNoOperationBeforeItsTime) {
   std::string trace;
   for (int i = 0; i < 5; ++i) trace += Line(1000 + i * 4000, "get", R"("row":"a")");
@@ -414,6 +496,42 @@ TEST_F(ReplayTest, TheFormsOfTheReportHaveTheFigures) {
   EXPECT_NE(page.find("Latency by percentile"), std::string::npos);
   EXPECT_NE(report.interval_log.find("\nTag=get,"), std::string::npos) << report.interval_log;
   EXPECT_EQ(Ran(Line(1, "get", R"("row":"a")"), Fast()).interval_log, "");
+}
+
+TEST_F(ReplayTest, TheJsonAndThePageHaveRates) {
+  using std::chrono::microseconds;
+  ReplayReport report;
+  report.operations["get"].operations = 8;
+  report.rates = {
+      .interval = microseconds(2000), .time = microseconds(5500), .operations = {3, 4, 1}};
+  report.due_rates = {
+      .interval = microseconds(2000), .time = microseconds(4500), .operations = {3, 4, 1}};
+  // The last interval of 0.5 ms is a part of the one before.
+  const std::string reached = "[[0.002,1500.0],[0.004,2000.0],[0.0055,666.7]]";
+  const std::string due = "[[0.002,1500.0],[0.0045,2000.0]]";
+  const auto rates = [](int64_t time_us) {
+    return nlohmann::json({{"interval_us", 2000}, {"time_us", time_us}, {"operations", {3, 4, 1}}});
+  };
+  const auto expect = [&](const std::string& curves, bool has_due) {
+    const std::string text = report.ToJson("1.2.3");
+    const size_t last = text.rfind("{\"op\":\"all\"");
+    ASSERT_NE(last, std::string::npos) << text;
+    auto all = nlohmann::json::parse(text.substr(last), nullptr, false);
+    EXPECT_EQ(all["rates"], rates(5500));
+    EXPECT_EQ(all.contains("due_rates"), has_due);
+    if (has_due) {
+      EXPECT_EQ(all["due_rates"], rates(4500));
+    }
+    EXPECT_EQ(text.substr(0, last).find("\"rates\""), std::string::npos) << text;
+    const std::string page = report.ToHtml();
+    EXPECT_NE(page.find("\"rates\":[{\"title\":\"all operations\",\"curves\":[" + curves + "]}]"),
+              std::string::npos)
+        << page;
+  };
+  report.rate = ReplayRate::PerSecond(1000);
+  expect(reached + "," + due, true);
+  report.rate = ReplayRate::Max();
+  expect(reached, false);
 }
 
 }  // namespace
