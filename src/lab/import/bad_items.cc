@@ -14,6 +14,12 @@
 
 namespace stele::internal::lab {
 
+namespace {
+
+constexpr size_t kEncodedBytes = size_t{3} << 16;  // a multiple of three
+
+}  // namespace
+
 BadItems::~BadItems() {
   if (file_ != nullptr && !new_path_.empty()) std::remove(new_path_.c_str());
 }
@@ -44,9 +50,19 @@ absl::Status BadItems::Add(uint64_t position, const std::string& file, uint64_t 
   line += fmt::format(",\"line\":{},\"error\":", line_number);
   AppendJsonString(message, &line);
   line += ",\"raw_base64\":\"";
+  // A record may be large, so it is encoded in parts. Those before the last one have no padding.
+  for (; raw.size() > kEncodedBytes; raw.remove_prefix(kEncodedBytes)) {
+    AppendBase64(raw.substr(0, kEncodedBytes), &line);
+    STELE_RETURN_IF_ERROR(Write(line));
+    line.clear();
+  }
   AppendBase64(raw, &line);
   line += "\"}\n";
-  if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size())
+  return Write(line);
+}
+
+absl::Status BadItems::Write(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size())
     return ErrnoStatus("write", path_, errno);
   return absl::OkStatus();
 }

@@ -47,6 +47,7 @@ class BadItems {
   };
 
   absl::Status Open();
+  absl::Status Write(std::string_view text);
 
   const std::string path_;
   std::string new_path_;  // written, and renamed to path_ at the end; "": written in place
