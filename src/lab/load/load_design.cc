@@ -48,6 +48,7 @@ class LoadRun {
     check_.emplace(tables_.size());
     for (const DesignTable* const table : tables_) hints_.emplace_back(*table);
     STELE_RETURN_IF_ERROR(CheckAll());
+    STELE_RETURN_IF_ERROR(bad_.Prepare());
     if (!options_.only_checks) STELE_RETURN_IF_ERROR(WriteAll());
     STELE_RETURN_IF_ERROR(bad_.Close());
     report_.only_checked = options_.only_checks;
@@ -261,7 +262,6 @@ class LoadRun {
   }
 
   absl::Status TooManyLeftOut() {
-    STELE_RETURN_IF_ERROR(bad_.Close());
     if (options_.refused != nullptr) *options_.refused = report_;
     uint64_t bad = 0;
     uint64_t duplicates = 0;

@@ -245,6 +245,15 @@ TEST_F(ImportTest, AFailedImportKeepsAnOlderBadFile) {
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
   EXPECT_EQ(text(), "an older file");
+  // Regression: the next two replaced it.
+  options.bad_items_max = 0;
+  ExpectError(options, "1 of 1 items are bad");
+  EXPECT_EQ(text(), "an older file");
+  options.bad_items_max = 1;
+  Import(Options(fixture.directory().Write("other", ItemOfAllTypes(1))));
+  ExpectError(options, "the table t ");
+  EXPECT_EQ(text(), "an older file");
+  EXPECT_EQ(database_.DeleteTable("t"), absl::OkStatus());
   Import(options);
   EXPECT_TRUE(text().starts_with(R"({"file":"data/part0.json.gz")")) << text();
   // Only the bad file and the directory.
