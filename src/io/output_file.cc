@@ -1,6 +1,11 @@
 #include "io/output_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
@@ -94,6 +99,31 @@ absl::Status ReplaceFileDurably(FileSystem* file_system, const std::string& path
   if (status.ok()) return file_system->SyncDirectory(ParentDirectory(path));
   file_system->Remove(new_path).IgnoreError();
   return status;
+}
+
+std::string LinkTargetOf(const std::string& path) { return FollowLinks(path).string(); }
+
+std::FILE* CreateInPlaceOf(const std::string& path, const std::string& replaced) {
+  struct stat old {};
+  const bool is_replaced = ::stat(replaced.c_str(), &old) == 0;
+  // Another user must not read it before it has the permissions of the old file.
+  const mode_t first_mode = is_replaced ? S_IRUSR | S_IWUSR : 0666;
+  ::unlink(path.c_str());  // left by a killed process, or a link to a file of another user
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, first_mode);
+  if (descriptor < 0) return nullptr;
+  if (is_replaced) {
+    mode_t mode = old.st_mode & 0777;
+    // Without the old owner and group, their permissions would be those of others.
+    if (::fchown(descriptor, old.st_uid, old.st_gid) != 0) mode &= ~mode_t{S_IRWXG};
+    [[maybe_unused]] const int changed = ::fchmod(descriptor, mode);
+  }
+  return ::fdopen(descriptor, "wb");
+}
+
+absl::Status SyncNewFile(std::FILE* file, const std::string& path) {
+  if (std::fflush(file) != 0) return ErrnoStatus("write", path, errno);
+  if (::fsync(::fileno(file)) != 0) return ErrnoStatus("fsync", path, errno);
+  return absl::OkStatus();
 }
 
 }  // namespace stele::internal

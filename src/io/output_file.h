@@ -4,6 +4,7 @@
 // Threads:   safe for different files.
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,17 @@ std::string NewFileOf(const std::string& path);
 // process left it, and removes it on failure.
 absl::Status ReplaceFileDurably(FileSystem* file_system, const std::string& path,
                                 std::string_view text);
+
+// Returns the file that `path` names after symbolic links, so that a link stays a link.
+std::string LinkTargetOf(const std::string& path);
+
+// Creates `path` for writing. It gets the permissions and, where the process may set it, the owner
+// of `replaced`, if that exists. A file or a link with the name `path` is removed. Returns null and
+// sets errno if it fails.
+std::FILE* CreateInPlaceOf(const std::string& path, const std::string& replaced);
+
+// Writes what `file` has in memory, and syncs it. Call it before the file replaces another one, so
+// that a power failure cannot leave an empty file.
+absl::Status SyncNewFile(std::FILE* file, const std::string& path);
 
 }  // namespace stele::internal

@@ -61,6 +61,33 @@ TEST_F(BadInputTest, CsvWithABrokenLine) {
   ExpectError({"import", "t", Path("missing.csv")}, 1, "missing.csv");
 }
 
+TEST_F(BadInputTest, RowsThatAreWrongJson) {
+  const std::vector<std::pair<std::string, std::string>> lines = {
+      {"[]", "not a JSON object"},
+      {"1", "not a JSON object"},
+      {R"({"row":"r","cells":[]}{)", "not a JSON object"},
+      {R"({"cells":[]})", R"("row" or "row_base64" is required)"},
+      {R"({"row":{},"cells":[]})", R"("row" is not a string)"},
+      {R"({"row":"r","row_base64":"cg==","cells":[]})", "but not both"},
+      {R"({"row":"r"})", R"("cells" is not an array)"},
+      {R"({"row":"r","cells":{}})", R"("cells" is not an array)"},
+      {R"({"row":"r","cells":[[]]})", "a cell is not an object"},
+      {R"({"row":"r","cells":[{"value":1,"family":"f","qualifier":"q"}]})",
+       R"("value" is not a string)"},
+      {R"({"row":"r","cells":[{"timestamp":1.5}]})", R"("timestamp" is not a whole number)"},
+      {R"({"row":"r","cells":[{"timestamp":9223372036854775808}]})",
+       R"("timestamp" is not a whole number)"}};
+  for (const auto& [line, error] : lines)
+    ExpectError({"import", "t", WriteFile("row.jsonl", line + "\n")}, 1, "row.jsonl:1: " + error);
+  // Members that are no part of a row are ignored, whatever they have.
+  const std::string row =
+      R"({"a":[{"cells":1},[]],"row_base64":"cg==","b":{"row":2},"cells":[{"c":[{}],"family":"f",)"
+      R"("qualifier":"a","value_base64":"dg==","timestamp":1000}]})";
+  EXPECT_EQ(Run({"import", "t", WriteFile("row.jsonl", row + "\n")}).exit_status, 0);
+  EXPECT_NE(Output({"lookup", "t", "r"}).find("\"v\""), std::string::npos);
+  EXPECT_EQ(Run({"deleterow", "t", "r"}).exit_status, 0);
+}
+
 TEST_F(BadInputTest, ValueOverTheLimit) {
   const std::string value((100 << 20) + 1, 'v');
   ExpectError({"import", "t", WriteFile("value.csv", ",f\n,a\ngood,1\nr," + value + "\n")}, 1,

@@ -213,11 +213,21 @@ class BatchWriter {
       }
     }
     if (mutations.empty()) return absl::OkStatus();
+    if (mutations.size() == 1) return WriteRow(std::move(mutations[0]));
     const std::vector<FailedMutation> failed = table_.BulkApply(mutations);
     written_ += mutations.size() - failed.size();
     if (failed.empty()) return absl::OkStatus();
     return Within(fmt::format("row {}", internal::Printable(mutations[failed[0].index].row_key())),
                   failed[0].status);
+  }
+
+  // A row alone may be large. The database frees a mutation that it owns when it has copied it.
+  absl::Status WriteRow(RowMutation mutation) {
+    const std::string row_key = internal::Printable(mutation.row_key());
+    const absl::Status applied = table_.Apply(std::move(mutation));
+    if (!applied.ok()) return Within(fmt::format("row {}", row_key), applied);
+    ++written_;
+    return absl::OkStatus();
   }
 
   uint64_t written() const { return written_; }

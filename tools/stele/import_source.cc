@@ -11,6 +11,7 @@
 #include "arguments.h"
 #include "base/status.h"
 #include "csv_reader.h"
+#include "import_json.h"
 #include "row_text.h"
 
 namespace stele::cli {
@@ -203,37 +204,10 @@ class CsvSource : public ImportSource {
   std::vector<std::string> fields_;
 };
 
-// Returns the bytes under `key` or, as base64, under key_base64.
-absl::StatusOr<std::string> GetBytes(const Json& object, const std::string& key) {
-  const auto plain = object.find(key);
-  const auto encoded = object.find(key + "_base64");
-  if ((plain == object.end()) == (encoded == object.end())) {
-    return internal::InvalidArgument("\"{}\" or \"{}_base64\" is required, but not both", key, key);
-  }
-  const Json& value = plain != object.end() ? *plain : *encoded;
-  if (!value.is_string()) return internal::InvalidArgument("\"{}\" is not a string", key);
-  if (plain != object.end()) return value.get<std::string>();
-  return DecodeBase64(value.get_ref<const std::string&>());
-}
-
-absl::StatusOr<ImportCell> ParseCell(const Json& json) {
-  if (!json.is_object()) return internal::InvalidArgument("a cell is not an object");
-  ImportCell cell;
-  STELE_ASSIGN_OR_RETURN(cell.family, GetBytes(json, "family"));
-  STELE_ASSIGN_OR_RETURN(cell.qualifier, GetBytes(json, "qualifier"));
-  STELE_ASSIGN_OR_RETURN(cell.value, GetBytes(json, "value"));
-  const auto timestamp = json.find("timestamp");
-  if (timestamp != json.end()) {
-    if (!timestamp->is_number_integer())
-      return internal::InvalidArgument("\"timestamp\" is not a whole number of microseconds");
-    cell.timestamp = Timestamp::FromMicros(timestamp->get<int64_t>());
-  }
-  return cell;
-}
-
 class JsonlSource : public ImportSource {
  public:
   static constexpr size_t kLineBytesMax = size_t{512} << 20;
+  static constexpr size_t kLineBytesKept = size_t{1} << 20;
 
   JsonlSource(std::FILE* file, std::string name) : file_(file), name_(std::move(name)) {}
 
@@ -242,9 +216,9 @@ class JsonlSource : public ImportSource {
       STELE_ASSIGN_OR_RETURN(const bool any, ReadLine());
       if (!any) return false;
     } while (text_.empty());
-    const Json json = Json::parse(text_, nullptr, false);
-    if (!json.is_object()) return Wrong("not a JSON object");
-    const absl::Status parsed = ParseRow(json, row);
+    const absl::Status parsed = ParseRowJson(text_, &row);
+    // The row may be as large as a long line, which is freed before the row is written.
+    if (text_.capacity() > kLineBytesKept) text_ = std::string();
     if (!parsed.ok()) return Wrong(internal::ToStd(parsed.message()));
     return true;
   }
@@ -271,19 +245,6 @@ class JsonlSource : public ImportSource {
     if (c == EOF && text_.empty()) return false;
     ++line_;
     return true;
-  }
-
-  static absl::Status ParseRow(const Json& json, ImportRow& row) {
-    STELE_ASSIGN_OR_RETURN(row.row_key, GetBytes(json, "row"));
-    row.cells.clear();
-    const auto cells = json.find("cells");
-    if (cells == json.end() || !cells->is_array())
-      return internal::InvalidArgument("\"cells\" is not an array");
-    for (const Json& cell : *cells) {
-      STELE_ASSIGN_OR_RETURN(ImportCell parsed, ParseCell(cell));
-      row.cells.push_back(std::move(parsed));
-    }
-    return absl::OkStatus();
   }
 
   std::FILE* const file_;
@@ -336,6 +297,10 @@ absl::Status CheckAggregate(ValueType type, AggregateValues aggregate_values,
 RowMutation MutationOf(const Schema& schema, AggregateValues aggregate_values,
                        const ImportRow& row) {
   RowMutation mutation(row.row_key);
+  size_t bytes = 0;
+  for (const ImportCell& cell : row.cells)
+    bytes += cell.family.size() + cell.qualifier.size() + cell.value.size();
+  mutation.Reserve(row.cells.size(), bytes);
   for (const ImportCell& cell : row.cells) {
     const FamilySchema* const family = schema.family(cell.family);
     const ValueType type = family == nullptr ? ValueType::kBytes : family->value_type;

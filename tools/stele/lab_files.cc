@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "base/status.h"
+#include "io/output_file.h"
 #include "location.h"
-#include "replaced_file.h"
 
 namespace stele::cli {
 
@@ -63,7 +63,8 @@ absl::Status WriteAndClose(std::FILE* file, const std::string& path, std::string
   if (file == nullptr) return internal::ErrnoStatus("open", path, errno);
   const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const int write_error = errno;
-  const absl::Status synced = is_written && syncs ? SyncNewFile(file, path) : absl::OkStatus();
+  const absl::Status synced =
+      is_written && syncs ? internal::SyncNewFile(file, path) : absl::OkStatus();
   if (!synced.ok()) {
     std::fclose(file);
     return synced;
@@ -83,10 +84,10 @@ absl::Status ReplaceFile(const std::string& path, std::string_view text) {
   const auto type = std::filesystem::status(path, error).type();
   if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found)
     return WriteReport(path, text);  // a device or a pipe
-  const std::string target = TargetOf(path);
+  const std::string target = internal::LinkTargetOf(path);
   const std::string new_path = fmt::format("{}.{}.new", target, ::getpid());
   absl::Status status =
-      WriteAndClose(CreateInPlaceOf(new_path, target), new_path, text, /*syncs=*/true);
+      WriteAndClose(internal::CreateInPlaceOf(new_path, target), new_path, text, /*syncs=*/true);
   if (status.ok() && std::rename(new_path.c_str(), target.c_str()) != 0)
     status = internal::ErrnoStatus("rename to", path, errno);
   if (!status.ok()) std::remove(new_path.c_str());

@@ -17,7 +17,6 @@
 #include "lab_files.h"
 #include "listing.h"
 #include "location.h"
-#include "replaced_file.h"
 
 namespace stele::cli {
 namespace {
@@ -169,10 +168,10 @@ absl::Status Session::OpenOutput() {
   std::error_code error;
   const auto type = std::filesystem::status(options_.output, error).type();
   if (type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found)
-    new_output_ = fmt::format("{}.{}.new", TargetOf(options_.output), ::getpid());
+    new_output_ = fmt::format("{}.{}.new", internal::LinkTargetOf(options_.output), ::getpid());
   const std::string& path = new_output_.empty() ? options_.output : new_output_;
-  out_ =
-      new_output_.empty() ? std::fopen(path.c_str(), "wb") : CreateInPlaceOf(path, options_.output);
+  out_ = new_output_.empty() ? std::fopen(path.c_str(), "wb")
+                             : internal::CreateInPlaceOf(path, options_.output);
   if (out_ == nullptr) return internal::ErrnoStatus("open", path, errno);
   return absl::OkStatus();
 }
@@ -182,13 +181,13 @@ absl::Status Session::FinishOutput(bool has_succeeded) {
   if (output_status_.ok() && std::fflush(out_) != 0)
     output_status_ = internal::ErrnoStatus("write", name, errno);
   if (new_output_.empty()) return output_status_;
-  if (has_succeeded && output_status_.ok()) output_status_ = SyncNewFile(out_, name);
+  if (has_succeeded && output_status_.ok()) output_status_ = internal::SyncNewFile(out_, name);
   std::fclose(std::exchange(out_, nullptr));
   if (!has_succeeded || !output_status_.ok()) {
     std::remove(new_output_.c_str());
     return output_status_;
   }
-  if (std::rename(new_output_.c_str(), TargetOf(options_.output).c_str()) != 0)
+  if (std::rename(new_output_.c_str(), internal::LinkTargetOf(options_.output).c_str()) != 0)
     return internal::ErrnoStatus("rename to", options_.output, errno);
   return absl::OkStatus();
 }

@@ -29,6 +29,10 @@ struct DynamoDbIndex {
   std::string sort_key = {};  // "": none
   // True: rows have copies of the items. False: one cell i:key, the item's row key in TABLE.
   bool has_item_copies = false;
+  // The declared types of the attributes: S, N or B. "": the types that most items have. Items with
+  // other types are not in the index, and are noted.
+  std::string partition_type = {};
+  std::string sort_type = {};
 };
 
 // A table of a data model of NoSQL Workbench.

@@ -7,6 +7,8 @@
 
 #include "base/status.h"
 #include "lab/design/parse_query.h"
+#include "lab/template/template_check.h"
+#include "lab/values/time_text.h"
 #include "lab/yaml/key_schema.h"
 #include "lab/yaml/member_choice.h"
 #include "lab/yaml/member_reader.h"
@@ -24,6 +26,21 @@ bool IsFamilyName(std::string_view name) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                   c == '-' || c == '_' || c == '.';
          });
+}
+
+// {@bucket} is a field of the reads of queries with fan_out. A record does not have it.
+void CheckHasNoBucket(const Template& text, Mark mark, DesignErrors* errors) {
+  std::set<std::string, std::less<>> fields;
+  text.AddFieldsTo(&fields);
+  if (!fields.contains(kBucketField)) return;
+  errors->Add(mark,
+              "{@bucket} is for the rows that a query with fan_out reads; the bucket of a row key "
+              "is {FIELD|salt:N}");
+}
+
+void CheckNumber(const Template& text, Mark mark, std::string_view what, DesignErrors* errors) {
+  const absl::Status status = CheckIsNumber(text);
+  if (!status.ok()) errors->Add(mark, fmt::format("{}: {}", what, ToStd(status.message())));
 }
 
 FamilySchema ParseFamilyOf(const YamlNode& node, DesignErrors* errors) {
@@ -69,13 +86,31 @@ Schema ParseSchema(const MemberReader& members, DesignErrors* errors) {
   return schema;
 }
 
+// Checks the templates of fields that have a number or a time.
+void CheckKeyNumbers(const keys::RowKeySchema& schema, const std::vector<Template>& from,
+                     const std::vector<Mark>& marks, DesignErrors* errors) {
+  using FieldType = keys::RowKeySchema::FieldType;
+  for (size_t i = 0; i < std::min(from.size(), schema.fields().size()); ++i) {
+    const keys::RowKeySchema::Field& field = schema.fields()[i];
+    const bool is_time = field.type == FieldType::kTimestamp;
+    if (from[i].text().empty() || (field.type != FieldType::kInt64 && !is_time)) continue;
+    // The text of a time may be RFC 3339.
+    if (is_time && (from[i].has_fields() || ParseTime(from[i].pieces()[0].text).has_value()))
+      continue;
+    CheckNumber(from[i], marks[i], fmt::format("the key field {}", field.name), errors);
+  }
+}
+
 DesignKey ParseTypedKey(const YamlNode& node,
                         const std::function<bool(std::string_view name)>& has_family,
                         DesignErrors* errors) {
   DesignKey key;
+  std::vector<Mark> marks;
   const auto add = [&](const MemberReader& field) {
     field.Require("from");
     key.from.push_back(field.TemplateOf("from").value_or(Template()));
+    marks.push_back(field.Find("from") == nullptr ? field.mark() : field.Find("from")->mark);
+    CheckHasNoBucket(key.from.back(), marks.back(), errors);
     const YamlNode* const name = field.Find("name");
     if (name == nullptr || !has_family(name->text)) return;
     errors->Add(name->mark,
@@ -85,6 +120,7 @@ DesignKey ParseTypedKey(const YamlNode& node,
   auto schema = ParseKeySchema(node, add, errors);
   if (!schema.has_value()) return key;
   if (schema->fields().empty()) errors->Add(node.mark, "row_key_schema has no fields");
+  CheckKeyNumbers(*schema, key.from, marks, errors);
   if (schema->encoding() == keys::RowKeySchema::KeyEncoding::kDelimited)
     key.delimiter = schema->delimiter();
   key.schema = *std::move(schema);
@@ -116,6 +152,7 @@ DesignKey ParseKey(const MemberReader& table,
   const auto text = table.TemplateOf("key");
   if (text.has_value() && text->pieces().empty())
     errors->Add(table.Find("key")->mark, "the key is empty");
+  if (text.has_value()) CheckHasNoBucket(*text, table.Find("key")->mark, errors);
   key.text = text.value_or(Template());
   key.delimiter = table.Text("delimiter").value_or(HasNumberSign(key.text) ? "#" : "");
   return key;
@@ -129,31 +166,73 @@ std::optional<DesignCell> ParseCell(const YamlNode& node, const Schema& schema,
     return std::nullopt;
   }
   DesignCell cell{.family = node.name.substr(0, colon)};
-  if (schema.family(cell.family) == nullptr) {
+  const FamilySchema* const family = schema.family(cell.family);
+  if (family == nullptr) {
     errors->Add(node.name_mark,
                 fmt::format("the table has no family \"{}\"", Printable(cell.family)));
   }
   auto qualifier = Template::Parse(std::string_view(node.name).substr(colon + 1));
-  if (!qualifier.ok()) {
-    errors->Add(node.name_mark, ToStd(qualifier.status().message()));
+  const absl::Status status = qualifier.ok() ? CheckFunctions(*qualifier) : qualifier.status();
+  if (!status.ok()) {
+    errors->Add(node.name_mark, ToStd(status.message()));
     return std::nullopt;
   }
   cell.qualifier = *std::move(qualifier);
+  CheckHasNoBucket(cell.qualifier, node.name_mark, errors);
+  if (!cell.qualifier.has_fields() &&
+      cell.qualifier.text().size() > schema.limits().qualifier_bytes)
+    errors->Add(node.name_mark, fmt::format("the qualifier has more than {} bytes",
+                                            schema.limits().qualifier_bytes));
   auto value = TemplateOfNode(node, errors);
   if (!value.has_value()) return std::nullopt;
   cell.value = *std::move(value);
+  CheckHasNoBucket(cell.value, node.mark, errors);
+  if (family == nullptr || family->value_type == ValueType::kBytes ||
+      family->value_type == ValueType::kHll)
+    return cell;
+  CheckNumber(cell.value, node.mark, fmt::format("the family {} has numbers", cell.family), errors);
   return cell;
 }
 
-// A cell's time is in microseconds: the text of millis would be a time in 1970.
-void CheckTimestamp(const MemberReader& members, const Template& timestamp, DesignErrors* errors) {
+// True if the text after this function is a time in another unit, or no time.
+bool HasOtherUnit(const TemplateFunction& function) {
   using Kind = TemplateFunction::Kind;
-  if (timestamp.pieces().size() != 1 || timestamp.pieces()[0].functions.empty()) return;
-  const Kind last = timestamp.pieces()[0].functions.back().kind;
-  if (last != Kind::kSeconds && last != Kind::kMillis) return;
-  errors->Add(members.Find("timestamp")->mark,
-              fmt::format("timestamp is in microseconds: write {{{}|micros}}",
-                          Printable(timestamp.pieces()[0].text)));
+  switch (function.kind) {
+    case Kind::kSeconds:
+    case Kind::kMillis:
+    case Kind::kDay:
+    case Kind::kHour:
+    case Kind::kMonth:
+    case Kind::kIsoDay:
+    case Kind::kReverseDate:
+    case Kind::kReverseTimestamp:
+    case Kind::kReverseDomain:
+    case Kind::kSalt:
+      return true;
+    case Kind::kBucketTime:
+      return static_cast<keys::TimeUnit>(function.length) != keys::TimeUnit::kMicros;
+    default:
+      return false;
+  }
+}
+
+// A cell's time is in microseconds: the text of millis would be a time in 1970.
+void CheckTimestamp(const Template& timestamp, Mark mark, const Schema& schema,
+                    DesignErrors* errors) {
+  CheckHasNoBucket(timestamp, mark, errors);
+  const std::vector<Template::Piece>& pieces = timestamp.pieces();
+  if (pieces.size() == 1 && pieces[0].is_field && !pieces[0].functions.empty() &&
+      HasOtherUnit(pieces[0].functions.back())) {
+    errors->Add(mark, fmt::format("timestamp is in microseconds: write {{{}|micros}}",
+                                  Printable(pieces[0].text)));
+    return;
+  }
+  CheckNumber(timestamp, mark, "timestamp", errors);
+  if (timestamp.has_fields() || pieces.empty() || !CheckIsNumber(timestamp).ok()) return;
+  if (pieces[0].text.starts_with('-')) errors->Add(mark, "timestamp is negative");
+  if (schema.granularity() == TimestampGranularity::kMillis && pieces[0].text != "0" &&
+      !pieces[0].text.ends_with("000"))
+    errors->Add(mark, "timestamp is not a multiple of 1000: granularity: micros keeps it");
 }
 
 DesignRow ParseRow(const YamlNode& node, const Schema& schema,
@@ -168,10 +247,13 @@ DesignRow ParseRow(const YamlNode& node, const Schema& schema,
                 fmt::format("the design has no input \"{}\"", Printable(row.input)));
   }
   for (const YamlNode* const field : members.MembersOf("when")) {
+    if (field->name == kBucketField)
+      errors->Add(field->name_mark, "@bucket is no field of a record");
     if (const auto value = TextOfNode(*field, errors)) row.when.emplace_back(field->name, *value);
   }
   row.timestamp = members.TemplateOf("timestamp");
-  if (row.timestamp.has_value()) CheckTimestamp(members, *row.timestamp, errors);
+  if (row.timestamp.has_value())
+    CheckTimestamp(*row.timestamp, members.Find("timestamp")->mark, schema, errors);
   const std::vector<const YamlNode*> cells = members.MembersOf("cells");
   if (cells.empty() && members.Find("cells") != nullptr)
     errors->Add(members.Find("cells")->mark, "cells has no cell");

@@ -79,6 +79,10 @@ absl::StatusOr<bool> MapCell(const DesignTable& table, const FieldSource& record
   return true;
 }
 
+uint64_t CellBytes(const MappedCell& cell) {
+  return cell.design->family.size() + cell.qualifier.size() + cell.value.size();
+}
+
 // Two cells of one row with different values would leave only the last one.
 absl::Status CheckRepeated(const DesignTable& table, const MappedRow& row) {
   const MappedCell& last = row.cells.back();
@@ -92,15 +96,13 @@ absl::Status CheckRepeated(const DesignTable& table, const MappedRow& row) {
   return InvalidArgument("the record has two values for it");
 }
 
-absl::Status CheckRowSize(const DesignTable& table, const MappedRow& row) {
+// Checks the row after each cell, so that it never has much more memory than the limit.
+absl::Status CheckRowSize(const DesignTable& table, size_t cells, uint64_t bytes) {
   const TableLimits& limits = table.schema.limits();
-  uint64_t bytes = row.row_key.size();
-  for (const MappedCell& cell : row.cells)
-    bytes += cell.design->family.size() + cell.qualifier.size() + cell.value.size();
-  if (row.cells.size() > limits.mutations)
-    return InvalidArgument("{} cells, at most {}", row.cells.size(), limits.mutations);
+  if (cells > limits.mutations)
+    return InvalidArgument("the row has more than {} cells", limits.mutations);
   if (bytes > limits.row_bytes)
-    return InvalidArgument("the cells have {} bytes, at most {}", bytes, limits.row_bytes);
+    return InvalidArgument("the row has more than {} bytes", limits.row_bytes);
   return absl::OkStatus();
 }
 
@@ -143,6 +145,7 @@ absl::StatusOr<MappedRow> MapRow(const DesignTable& table, const DesignRow& row,
     if (!timestamp.ok()) return WithContext(timestamp.status(), "timestamp");
     mapped.timestamp = *timestamp;
   }
+  uint64_t bytes = mapped.row_key.size();
   for (const DesignCell& cell : row.cells) {
     mapped.cells.push_back({.design = &cell});
     const auto is_present = MapCell(table, record, &mapped.cells.back());
@@ -152,9 +155,13 @@ absl::StatusOr<MappedRow> MapRow(const DesignTable& table, const DesignRow& row,
       return WithContext(status,
                          fmt::format("cell {}:{}", cell.family, Printable(cell.qualifier.text())));
     }
-    if (!*is_present) mapped.cells.pop_back();
+    if (!*is_present) {
+      mapped.cells.pop_back();
+      continue;
+    }
+    bytes += CellBytes(mapped.cells.back());
+    STELE_RETURN_IF_ERROR(CheckRowSize(table, mapped.cells.size(), bytes));
   }
-  STELE_RETURN_IF_ERROR(CheckRowSize(table, mapped));
   return mapped;
 }
 
@@ -170,8 +177,11 @@ uint64_t LogicalBytes(const DesignTable& table, const MappedRow& row) {
   return bytes;
 }
 
-void AddTo(const DesignTable& table, const MappedRow& row, RowMutation* mutation) {
-  for (const MappedCell& cell : row.cells) {
+void AddTo(const DesignTable& table, MappedRow row, RowMutation* mutation) {
+  uint64_t bytes = 0;
+  for (const MappedCell& cell : row.cells) bytes += CellBytes(cell);
+  mutation->Reserve(row.cells.size(), bytes);
+  for (MappedCell& cell : row.cells) {
     const std::string& family = cell.design->family;
     const ValueType type = table.schema.family(family)->value_type;
     if (type == ValueType::kBytes) {
@@ -181,6 +191,7 @@ void AddTo(const DesignTable& table, const MappedRow& row, RowMutation* mutation
     } else {
       mutation->AddToCell(family, cell.qualifier, row.timestamp, cell.number);
     }
+    cell.value = std::string();  // frees it before the next one is copied
   }
 }
 
@@ -192,9 +203,9 @@ absl::StatusOr<RowMutation> MapRecord(const DesignTable& table, std::string_view
     if (row.input != input) continue;
     is_read = true;
     if (!Selects(row, record)) continue;
-    STELE_ASSIGN_OR_RETURN(const MappedRow mapped, MapRow(table, row, record, time));
+    STELE_ASSIGN_OR_RETURN(MappedRow mapped, MapRow(table, row, record, time));
     if (mutation.row_key().empty()) mutation = RowMutation(mapped.row_key);
-    AddTo(table, mapped, &mutation);
+    AddTo(table, std::move(mapped), &mutation);
   }
   if (is_read) return mutation;
   return InvalidArgument("the table {} reads no input \"{}\"", Printable(table.name),

@@ -46,8 +46,9 @@ absl::StatusOr<MappedRow> MapRow(const DesignTable& table, const DesignRow& row,
 // has 8.
 uint64_t LogicalBytes(const DesignTable& table, const MappedRow& row);
 
-// Adds the changes that write the row. They go into one row, the row of the key.
-void AddTo(const DesignTable& table, const MappedRow& row, RowMutation* mutation);
+// Adds the changes that write the row. They go into one row, the row of the key. Frees each value
+// after it was added.
+void AddTo(const DesignTable& table, MappedRow row, RowMutation* mutation);
 
 // Maps a record by all entries for this input. The row has no changes if none of them selects the
 // record. Errors: also an input that the table does not read.

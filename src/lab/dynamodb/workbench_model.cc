@@ -58,7 +58,7 @@ class TableReader {
   }
 
  private:
-  // The types of the two key attributes, by name.
+  // The types of one or two key attributes, by name.
   using KeyTypes = std::vector<std::pair<std::string, std::string>>;
 
   absl::Status Wrong(std::string_view member, std::string_view expected) const {
@@ -74,7 +74,7 @@ class TableReader {
         (type != "S" && type != "N" && type != "B"))
       return Wrong(member, "an attribute of type S, N or B");
     *name = text;
-    if (types != nullptr) types->emplace_back(text, type);
+    types->emplace_back(text, type);
     return absl::OkStatus();
   }
 
@@ -103,7 +103,10 @@ class TableReader {
         return Wrong("IndexName", "a name");
       DynamoDbIndex& index = indexes->emplace_back();
       index.name = name;
-      STELE_RETURN_IF_ERROR(ReadKey(json, &index.partition_key, &index.sort_key, nullptr));
+      KeyTypes types;
+      STELE_RETURN_IF_ERROR(ReadKey(json, &index.partition_key, &index.sort_key, &types));
+      index.partition_type = types.front().second;
+      if (types.size() > 1) index.sort_type = types.back().second;
       // An index with some of the attributes has copies too, of all of them.
       std::string_view projection;
       index.has_item_copies =

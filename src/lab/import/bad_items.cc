@@ -9,10 +9,17 @@
 #include <system_error>
 
 #include "base/status.h"
+#include "io/output_file.h"
 #include "lab/mapping/lab_json.h"
 #include "lab/values/base64.h"
 
 namespace stele::internal::lab {
+
+namespace {
+
+constexpr size_t kEncodedBytes = size_t{3} << 16;  // a multiple of three
+
+}  // namespace
 
 BadItems::~BadItems() {
   if (file_ != nullptr && !new_path_.empty()) std::remove(new_path_.c_str());
@@ -23,9 +30,9 @@ absl::Status BadItems::Open() {
   std::error_code error;
   const auto type = std::filesystem::status(path_, error).type();
   if (type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found)
-    new_path_ = fmt::format("{}.{}.new", path_, ::getpid());
+    new_path_ = fmt::format("{}.{}.new", LinkTargetOf(path_), ::getpid());
   const std::string& path = new_path_.empty() ? path_ : new_path_;
-  file_.reset(std::fopen(path.c_str(), new_path_.empty() ? "wb" : "wbx"));
+  file_.reset(new_path_.empty() ? std::fopen(path.c_str(), "wb") : CreateInPlaceOf(path, path_));
   return file_ == nullptr ? ErrnoStatus("create", path, errno) : absl::OkStatus();
 }
 
@@ -38,29 +45,46 @@ absl::Status BadItems::Add(uint64_t position, const std::string& file, uint64_t 
   if (listed_.size() < kListedMax)
     listed_.push_back(fmt::format("{}:{}: {}", file, line_number, message));
   if (path_.empty()) return absl::OkStatus();
-  if (file_ == nullptr) STELE_RETURN_IF_ERROR(Open());
+  STELE_RETURN_IF_ERROR(Prepare());
   std::string line = "{\"file\":";
   AppendJsonString(file, &line);
   line += fmt::format(",\"line\":{},\"error\":", line_number);
   AppendJsonString(message, &line);
   line += ",\"raw_base64\":\"";
+  // A record may be large, so it is encoded in parts. Those before the last one have no padding.
+  for (; raw.size() > kEncodedBytes; raw.remove_prefix(kEncodedBytes)) {
+    AppendBase64(raw.substr(0, kEncodedBytes), &line);
+    STELE_RETURN_IF_ERROR(Write(line));
+    line.clear();
+  }
   AppendBase64(raw, &line);
   line += "\"}\n";
-  if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size())
+  return Write(line);
+}
+
+absl::Status BadItems::Write(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size())
     return ErrnoStatus("write", path_, errno);
   return absl::OkStatus();
 }
 
+absl::Status BadItems::Prepare() {
+  return path_.empty() || file_ != nullptr ? absl::OkStatus() : Open();
+}
+
 absl::Status BadItems::Close() {
   if (path_.empty()) return absl::OkStatus();
-  if (file_ == nullptr) STELE_RETURN_IF_ERROR(Open());
-  const bool is_durable =
-      new_path_.empty() || (std::fflush(file_.get()) == 0 && ::fsync(::fileno(file_.get())) == 0);
-  if (!is_durable) return ErrnoStatus("write", path_, errno);
-  if (std::fclose(file_.release()) != 0) return ErrnoStatus("write", path_, errno);
-  if (new_path_.empty() || std::rename(new_path_.c_str(), path_.c_str()) == 0)
+  STELE_RETURN_IF_ERROR(Prepare());
+  if (!new_path_.empty()) STELE_RETURN_IF_ERROR(SyncNewFile(file_.get(), path_));
+  const bool is_closed = std::fclose(file_.release()) == 0;
+  const int close_error = errno;
+  if (is_closed &&
+      (new_path_.empty() || std::rename(new_path_.c_str(), LinkTargetOf(path_).c_str()) == 0))
     return absl::OkStatus();
-  return ErrnoStatus("rename to", path_, errno);
+  const int error = is_closed ? errno : close_error;
+  if (!new_path_.empty()) std::remove(new_path_.c_str());
+  if (!is_closed) return ErrnoStatus("write", path_, error);
+  return ErrnoStatus("rename to", path_, error);
 }
 
 bool BadItems::SkipIfBad(uint64_t position) {

@@ -25,13 +25,17 @@ class BadItems {
   static constexpr size_t kPositionsMax = 4'000'000;
 
   // Writes each bad item to `path` as {"file":..,"line":..,"error":..,"raw_base64":..}; "": none.
-  // An existing file is replaced by Close().
+  // A new file is written beside an existing one, which Close() replaces. Without Close(), the
+  // existing file stays. A device or a pipe is written at once.
   explicit BadItems(std::string path) : path_(std::move(path)) {}
   ~BadItems();
 
   absl::Status Add(uint64_t position, const std::string& file, uint64_t line_number,
                    const absl::Status& reason, std::string_view raw);
-  // Completes the file. It is empty if no item is bad.
+  // Creates the new file, so that a path that cannot be written is an error before the first row is
+  // written.
+  absl::Status Prepare();
+  // Completes the file. It is empty if no item is bad. Call it when the import has succeeded.
   absl::Status Close();
 
   uint64_t count() const { return positions_.size(); }
@@ -47,6 +51,7 @@ class BadItems {
   };
 
   absl::Status Open();
+  absl::Status Write(std::string_view text);
 
   const std::string path_;
   std::string new_path_;  // written, and renamed to path_ at the end; "": written in place

@@ -49,14 +49,15 @@ class ImportRun {
     STELE_RETURN_IF_ERROR(state.Read());
     STELE_RETURN_IF_ERROR(ChooseMode(Timestamp::FromMicros(state.start_micros)));
     StartItemSurvey();
-    const absl::Status surveyed = SurveyAll();
-    STELE_RETURN_IF_ERROR(bad_.Close());
-    if (!surveyed.ok()) return WithContext(surveyed, "nothing was written");
+    if (const absl::Status surveyed = SurveyAll(); !surveyed.ok())
+      return WithContext(surveyed, "nothing was written");
+    STELE_RETURN_IF_ERROR(bad_.Prepare());
     STELE_ASSIGN_OR_RETURN(
         const bool is_imported,
         target_.Check(*mode_, exported().has_value() ? &*exported() : nullptr, sums_, &report_));
     STELE_RETURN_IF_ERROR(CheckPeriods());
     STELE_RETURN_IF_ERROR(ConvertAll(is_imported, &state));
+    STELE_RETURN_IF_ERROR(bad_.Close());
     report_.only_checked = options_.only_checks;
     report_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -43,6 +43,7 @@ absl::StatusOr<Table> OpenOrCreate(Database& database, const TablePlan& plan) {
 
 struct TableWriter::Share {
   void WriteRows();
+  void WriteLargeRow();
 
   std::vector<Batch> batches;  // by table
   // The thread has the next three until Await.
@@ -53,6 +54,7 @@ struct TableWriter::Share {
 };
 
 void TableWriter::Share::WriteRows() {
+  if (written.size() == 1 && written[0].byte_count() >= kBatchSizeMax) return WriteLargeRow();
   const std::vector<FailedMutation> failed = table.BulkApply(written);
   if (!failed.empty()) {
     const FailedMutation& first = failed.front();
@@ -60,6 +62,15 @@ void TableWriter::Share::WriteRows() {
                                                    Printable(written[first.index].row_key())));
   }
   written.clear();
+}
+
+// The database frees a mutation that it owns as soon as it has its own copy.
+void TableWriter::Share::WriteLargeRow() {
+  const std::string row_key = Printable(written[0].row_key());
+  const absl::Status applied = table.Apply(std::move(written[0]));
+  written.clear();
+  if (applied.ok()) return;
+  status = WithContext(applied, fmt::format("table {}, row {}", table.name(), row_key));
 }
 
 absl::StatusOr<std::optional<Table>> FindTable(const Database& database, const TablePlan& plan) {
@@ -104,6 +115,7 @@ absl::Status TableWriter::Add(size_t table, RowMutation row) {
   Share& share = *shares_[std::hash<std::string_view>()(row.row_key()) % shares_.size()];
   Batch& batch = share.batches[table];
   const size_t bytes = sizeof(RowMutation) + row.byte_count();
+  if (bytes >= kBatchSizeMax) STELE_RETURN_IF_ERROR(Write(table, &share));  // it is written alone
   batch.change_count += row.count();
   batch.bytes += bytes;
   batch.rows.push_back(std::move(row));

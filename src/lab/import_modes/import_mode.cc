@@ -13,7 +13,7 @@ constexpr size_t kNotesMessageBytes = 400;
 }  // namespace
 
 void AddNote(std::string_view id, std::string_view severity, std::string_view message,
-             std::string_view sample, DynamoDbImportReport* report) {
+             std::string_view sample, DynamoDbImportReport* report, uint64_t count) {
   message = message.substr(0, kNotesMessageBytes);
   auto found = std::find_if(report->notes.begin(), report->notes.end(), [&](const auto& note) {
     return note.id == id && note.message == message;
@@ -24,7 +24,7 @@ void AddNote(std::string_view id, std::string_view severity, std::string_view me
                              .message = std::string(message)});
     found = report->notes.end() - 1;
   }
-  ++found->count;
+  found->count += count;
   if (!sample.empty() && found->samples.size() < kSamplesMax)
     found->samples.push_back(Printable(sample));
 }

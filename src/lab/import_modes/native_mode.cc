@@ -61,8 +61,8 @@ NativeMode::NativeMode(const DynamoDbImportOptions& options, std::string source_
   needs_.expiring = !options.ttl_attribute.empty();
   for (const stele::lab::DynamoDbIndex& index : options.indexes) {
     indexes_.push_back({.options = index,
-                        .survey = KeySurvey(IndexKeyNames(index, options_),
-                                            options.has_ordered_keys, options.delimiter),
+                        .survey = IndexSurvey(index, IndexKeyNames(index, options_),
+                                              options.has_ordered_keys, options.delimiter),
                         .key = {}});
   }
 }
@@ -97,24 +97,8 @@ absl::Status NativeMode::Survey(const Record& record, uint64_t position) {
   }
   if (ItemBytes(item) > kItemBytesNoted)
     AddNote("item-above-400KB", "info", "items that DynamoDB would not accept", sample, &notes_);
-  SurveyIndexes(item);
+  for (Index& index : indexes_) index.survey.Add(item, sample, &notes_);
   return absl::OkStatus();
-}
-
-void NativeMode::SurveyIndexes(const Item& item) {
-  for (Index& index : indexes_) {
-    const bool has_key =
-        item.Find(index.options.partition_key).has_value() &&
-        (index.options.sort_key.empty() || item.Find(index.options.sort_key).has_value());
-    if (!has_key) continue;
-    const absl::Status added = index.survey.Add(item);
-    index.has_items = index.has_items || added.ok();
-    if (!added.ok())
-      AddNote("gsi-not-a-key", "warning",
-              fmt::format("items that the index {} lacks, because their attributes cannot be keys",
-                          index.options.name),
-              item[*item.Find(options_.partition_key)].text, &notes_);
-  }
 }
 
 absl::Status NativeMode::ReportDuplicates(const PositionText& text) {
@@ -141,9 +125,7 @@ absl::Status NativeMode::EndSurvey(const PositionText& text, DynamoDbImportRepor
   STELE_RETURN_IF_ERROR(ReportDuplicates(text));
   STELE_ASSIGN_OR_RETURN(mapping_.key, key_survey_.Choose());
   for (Index& index : indexes_) {
-    if (!index.has_items)
-      AddNote("gsi-empty", "warning", "indexes without items", index.options.name, &notes_);
-    auto key = index.survey.Choose();
+    auto key = index.survey.Choose(&notes_);
     if (!key.ok()) return WithContext(key.status(), "index " + index.options.name);
     index.key = *std::move(key);
   }
@@ -246,7 +228,7 @@ absl::Status NativeMode::ConvertForIndex(size_t table, const Item& item, const I
                                          DynamoDbImportReport* report) {
   Index& index = indexes_[table - 1];
   const auto index_key = index.key.Encode(item);
-  if (!index_key.ok()) return absl::OkStatus();  // noted by SurveyIndexes(), or not in the index
+  if (!index_key.ok()) return absl::OkStatus();  // noted by the survey, or not in the index
   RowMutation row(*index_key);
   FamilyCounts counts;
   if (index.options.has_item_copies) {

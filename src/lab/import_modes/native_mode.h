@@ -12,6 +12,7 @@
 
 #include "lab/import_modes/attribute_counts.h"
 #include "lab/import_modes/import_mode.h"
+#include "lab/import_modes/index_survey.h"
 #include "lab/import_modes/row_builder.h"
 #include "lab/mapping/key_layout.h"
 #include "lab/mapping/mapping.h"
@@ -36,13 +37,11 @@ class NativeMode : public ImportMode {
   // An index of the source.
   struct Index {
     stele::lab::DynamoDbIndex options;
-    KeySurvey survey;
+    IndexSurvey survey;
     KeyLayout key;
-    bool has_items = false;
   };
 
   absl::Status ReportDuplicates(const PositionText& text);
-  void SurveyIndexes(const Item& item);
   void DescribeAttributes(DynamoDbImportReport* report) const;
   void DescribeKey(DynamoDbImportReport* report) const;
   absl::Status ConvertForIndex(size_t table, const Item& item, const ItemTime& time,

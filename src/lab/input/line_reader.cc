@@ -26,8 +26,10 @@ absl::StatusOr<bool> LineReader::ReadMore() {
     end_ -= begin_;
     begin_ = 0;
   }
-  if (buffer_.size() < end_ + kLineReadBytes + padding_bytes_)
-    buffer_.resize(2 * end_ + kLineReadBytes + padding_bytes_);
+  const size_t beside_bytes = kLineReadBytes + padding_bytes_;
+  // Doubles, but not beyond the longest line.
+  if (buffer_.size() < end_ + beside_bytes)
+    buffer_.resize(std::max(end_, std::min(2 * end_, line_bytes_max_)) + beside_bytes);
   STELE_ASSIGN_OR_RETURN(const size_t bytes, file_->Read(buffer_.data() + end_, kLineReadBytes));
   end_ += bytes;
   return bytes > 0;

@@ -27,6 +27,8 @@ using stele::lab::LoadReport;
 
 constexpr size_t kProgressRecords = 256;
 constexpr size_t kDuplicateRowsMax = 3;  // listed per table
+// Of all values that one record becomes, in all tables.
+constexpr uint64_t kRowsBytesMax = uint64_t{256} << 20;
 
 // One load, from its options to its report.
 class LoadRun {
@@ -46,6 +48,7 @@ class LoadRun {
     check_.emplace(tables_.size());
     for (const DesignTable* const table : tables_) hints_.emplace_back(*table);
     STELE_RETURN_IF_ERROR(CheckAll());
+    STELE_RETURN_IF_ERROR(bad_.Prepare());
     if (!options_.only_checks) STELE_RETURN_IF_ERROR(WriteAll());
     STELE_RETURN_IF_ERROR(bad_.Close());
     report_.only_checked = options_.only_checks;
@@ -181,6 +184,7 @@ class LoadRun {
   absl::Status MapAll(size_t file, const RecordReader& reader, MappedRecord* mapped,
                       size_t* wrong_table) const {
     mapped->rows.clear();
+    uint64_t bytes = 0;
     const std::string& input = input_names_[files_[file].input];
     for (size_t t = 0; t < tables_.size(); ++t) {
       for (const DesignRow& row : tables_[t]->rows) {
@@ -190,6 +194,9 @@ class LoadRun {
         if (!Selects(row, reader.fields())) continue;
         STELE_ASSIGN_OR_RETURN(MappedRow made,
                                MapRow(*tables_[t], row, reader.fields(), times_[t]));
+        for (const MappedCell& cell : made.cells) bytes += cell.value.size();
+        if (bytes > kRowsBytesMax)
+          return InvalidArgument("the rows of the record have more than {} bytes", kRowsBytesMax);
         mapped->rows.emplace_back(t, std::move(made));
       }
     }
@@ -219,6 +226,7 @@ class LoadRun {
       hints_[table].AddRow(row);
       STELE_RETURN_IF_ERROR(check_->AddRow(position, *tables_[table], row));
     }
+    record_.rows.clear();
     return absl::OkStatus();
   }
 
@@ -254,7 +262,6 @@ class LoadRun {
   }
 
   absl::Status TooManyLeftOut() {
-    STELE_RETURN_IF_ERROR(bad_.Close());
     if (options_.refused != nullptr) *options_.refused = report_;
     uint64_t bad = 0;
     uint64_t duplicates = 0;
@@ -317,15 +324,16 @@ class LoadRun {
       return Changed(NameOf({.file = file, .number = reader.number()}));
     STELE_RETURN_IF_ERROR(status);
     LoadPosition position{.file = file, .number = reader.number()};
-    for (const auto& [table, row] : record_.rows) {
+    for (auto& [table, row] : record_.rows) {
       if (row.cells.empty()) continue;
       position.table = table;
       if (check_->IsDuplicateIn(position)) ListDuplicateRow(table, row.row_key);
-      RowMutation mutation(row.row_key);
-      AddTo(*tables_[table], row, &mutation);
       report_.tables[tables_[table]->name].bytes += LogicalBytes(*tables_[table], row);
+      RowMutation mutation(row.row_key);
+      AddTo(*tables_[table], std::move(row), &mutation);
       STELE_RETURN_IF_ERROR(writer->Add(table, std::move(mutation)));
     }
+    record_.rows.clear();
     return absl::OkStatus();
   }
 

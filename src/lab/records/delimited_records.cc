@@ -94,6 +94,10 @@ absl::Status DelimitedRecords::TooLong() const {
 absl::Status DelimitedRecords::Divide() {
   size_t offset = 0;
   while (true) {
+    if (spans_.size() == kRecordFieldsMax) {
+      return ResourceExhausted("{}:{}: the record has more than {} fields",
+                               lines_->file().shown_path(), line_number_, kRecordFieldsMax);
+    }
     if (delimiter_ == ',' && offset < text_.size() && text_[offset] == '"') {
       STELE_RETURN_IF_ERROR(ConsumeQuoted(&offset));
     } else {

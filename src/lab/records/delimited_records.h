@@ -4,7 +4,8 @@
 //            breaks and doubled quotes. TSV has no quotes. The first record has the names of the
 //            fields, unless they are given. Bytes need not be UTF-8. An empty field is absent.
 // Errors:    InvalidArgument. A bad record: another number of fields than names; a quote in a field
-//            without quotes; text after the closing quote; a quote that is not closed.
+//            without quotes; text after the closing quote; a quote that is not closed. A record
+//            with more than kRecordFieldsMax fields is an error of the whole input.
 // Threads:   confined to one thread.
 #pragma once
 
@@ -19,6 +20,8 @@
 #include "lab/records/record_reader.h"
 
 namespace stele::internal::lab {
+
+inline constexpr size_t kRecordFieldsMax = 1'000'000;
 
 class DelimitedRecords : public RecordReader, private FieldSource {
  public:

@@ -95,6 +95,8 @@ class ObjectParser {
 
   // A value, with the white space around it.
   absl::Status ParseValue(std::string_view name, size_t depth) {
+    if (item_.size() == kJsonItemValuesMax)
+      return InvalidArgument("more than {} values in one record", kJsonItemValuesMax);
     SkipSpace();
     if (Peek() == '{' || Peek() == '[') {
       STELE_RETURN_IF_ERROR(ParseNested(name, depth + 1));
@@ -157,12 +159,21 @@ class ObjectParser {
         *text = item_.Keep(std::move(unescaped));
         return absl::OkStatus();
       }
+      // An escape is longer than what it means. The excess is never used, so it has no pages.
+      if (!has_escapes) unescaped.reserve(StringBytes(begin));
       has_escapes = true;
       unescaped.append(json_.substr(copied, at_ - copied));
       ++at_;
       STELE_RETURN_IF_ERROR(ConsumeEscape(&unescaped));
       copied = at_;
     }
+  }
+
+  // The number of bytes from `begin` to the quote that ends the string, or to the end of the text.
+  size_t StringBytes(size_t begin) const {
+    size_t end = begin;
+    while (end < json_.size() && json_[end] != '"') end += json_[end] == '\\' ? 2 : 1;
+    return std::min(end, json_.size()) - begin;
   }
 
   // The part of an escape after the backslash.

@@ -21,6 +21,14 @@ void AddLiteral(std::string_view text, std::vector<Template::Piece>* pieces) {
   pieces->back().text += text;
 }
 
+// A template may repeat a field, so its text may be much longer than the record.
+absl::Status AppendText(std::string_view text, std::string* out) {
+  if (text.size() > kTemplateTextBytesMax - std::min(kTemplateTextBytesMax, out->size()))
+    return InvalidArgument("the text has more than {} bytes", kTemplateTextBytesMax);
+  out->append(text);
+  return absl::OkStatus();
+}
+
 absl::Status InField(const absl::Status& status, std::string_view field) {
   return WithContext(status, fmt::format("field \"{}\"", Printable(field)));
 }
@@ -82,7 +90,7 @@ absl::StatusOr<bool> Template::ExpandField(const Piece& field, const FieldSource
                                            std::string* out) {
   if (field.functions.empty()) {
     const std::optional<std::string_view> text = record.Text(field.text);
-    if (text.has_value()) out->append(*text);
+    if (text.has_value()) STELE_RETURN_IF_ERROR(AppendText(*text, out));
     return text.has_value();
   }
   std::optional<std::string> value;
@@ -100,8 +108,13 @@ absl::StatusOr<bool> Template::ExpandField(const Piece& field, const FieldSource
       value = *std::move(applied);
     }
   }
-  if (value.has_value()) out->append(*value);
-  return value.has_value();
+  if (!value.has_value()) return false;
+  if (!out->empty() || value->size() > kTemplateTextBytesMax) {
+    STELE_RETURN_IF_ERROR(AppendText(*value, out));
+  } else {
+    *out = *std::move(value);
+  }
+  return true;
 }
 
 absl::StatusOr<bool> Template::Expand(const FieldSource& record, std::string* out) const {
@@ -124,7 +137,7 @@ absl::StatusOr<std::string> Template::Text(const FieldSource& record) const {
       continue;
     }
     STELE_ASSIGN_OR_RETURN(const std::string field, FieldText(piece, record));
-    text += field;
+    STELE_RETURN_IF_ERROR(AppendText(field, &text));
   }
   return text;
 }

@@ -1,7 +1,7 @@
 // values/item.h: an item of DynamoDB: a tree of typed attribute values.
 //
 // Memory:    one vector of nodes, which is reused for the next item. Names and texts belong to the
-//            parser that filled the item, or to the item if Keep() copied them.
+//            parser that filled the item, or to the item if Keep() has them.
 // Threads:   thread-compatible.
 #pragma once
 
@@ -64,12 +64,22 @@ class Item {
     return size() - 1;
   }
   void End(uint32_t index) { nodes_[index].next = size(); }
-  // Owns bytes until Clear().
-  std::string_view Keep(std::string bytes) { return kept_.emplace_back(std::move(bytes)); }
+  // Owns bytes until Clear(). Small texts share a block: an allocation for each of them would need
+  // several times their bytes.
+  std::string_view Keep(std::string bytes) {
+    if (bytes.size() > kBlockBytes / 4) return kept_.emplace_front(std::move(bytes));
+    if (kept_.empty() || kept_.back().capacity() - kept_.back().size() < bytes.size())
+      kept_.emplace_back().reserve(kBlockBytes);
+    std::string& block = kept_.back();  // it never grows, so its texts stay where they are
+    block += bytes;
+    return std::string_view(block).substr(block.size() - bytes.size());
+  }
 
  private:
+  static constexpr size_t kBlockBytes = 4096;
+
   std::vector<Node> nodes_;
-  std::deque<std::string> kept_;
+  std::deque<std::string> kept_;  // large texts in front, blocks behind
 };
 
 }  // namespace stele::internal::lab

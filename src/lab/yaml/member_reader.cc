@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "lab/template/template_check.h"
 
 namespace stele::internal::lab {
 
@@ -18,8 +19,9 @@ std::optional<Template> TemplateOfNode(const YamlNode& node, DesignErrors* error
   const std::optional<std::string> text = TextOfNode(node, errors);
   if (!text.has_value()) return std::nullopt;
   auto parsed = Template::Parse(*text);
-  if (parsed.ok()) return *std::move(parsed);
-  errors->Add(node.mark, ToStd(parsed.status().message()));
+  const absl::Status status = parsed.ok() ? CheckFunctions(*parsed) : parsed.status();
+  if (status.ok()) return *std::move(parsed);
+  errors->Add(node.mark, ToStd(status.message()));
   return std::nullopt;
 }
 

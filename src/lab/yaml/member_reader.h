@@ -53,7 +53,7 @@ class MemberReader {
 
 // Returns the text of a node. Reports a list and a map.
 std::optional<std::string> TextOfNode(const YamlNode& node, DesignErrors* errors);
-// Parses the text of a node as a template.
+// Parses the text of a node as a template. Reports one whose functions can never work.
 std::optional<Template> TemplateOfNode(const YamlNode& node, DesignErrors* errors);
 
 }  // namespace stele::internal::lab

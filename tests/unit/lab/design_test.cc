@@ -186,6 +186,73 @@ TEST(KeySchemaFileTest, IsYamlOrJson) {
   }
 }
 
+// Regression: a design with such templates was accepted, and each record was bad.
+TEST(DesignTest, TemplatesThatCanNeverWorkAreErrors) {
+  const auto cell = [](std::string_view name, std::string_view value) {
+    return DesignWith(
+        "{a}", fmt::format("    rows: [{{input: in, cells: {{\"{}\": \"{}\"}}}}]\n", name, value));
+  };
+  const auto time = [](std::string_view value) {
+    return DesignWith("{a}", fmt::format("    rows: [{{input: in, timestamp: \"{}\", cells: "
+                                         "{{\"f:q\": \"1\"}}}}]\n",
+                                         value));
+  };
+  const auto read = [](std::string_view rows) {
+    return DesignWith("{a}", fmt::format("    queries: {{q: {{read: {{{}}}}}}}\n", rows));
+  };
+  const std::string bucket = "{@bucket} is for the rows that a query with fan_out reads";
+  const std::string number = "d.yaml:7:39: the family n has numbers: \"";
+  const std::vector<std::pair<std::string, std::string>> kCases = {
+      {DesignWith("{@bucket}#{a}"), "d.yaml:6:10: " + bucket},
+      {cell("f:{@bucket}", "1"), "d.yaml:7:32: " + bucket},
+      {cell("f:q", "{@bucket}"), "d.yaml:7:39: " + bucket},
+      {time("{@bucket}"), "d.yaml:7:35: " + bucket},
+      {cell("n:q", "x"), number + "x\" is not a whole number of 64 bits"},
+      {cell("n:q", ""), number + "\" is not"},
+      {cell("n:q", "1.5"), number + "1.5\" is not"},
+      {cell("n:q", "9223372036854775808"), number + "9223372036854775808\" is not"},
+      {cell("n:q", "n{b}"), number + "n{b}\" is not"},
+      {cell("n:q", "{b}-{c}"), number + "{b}-{c}\" is not"},
+      {cell("n:q", "{b|or:none}"), number + "none\" is not"},
+      {cell("n:q", "{b|iso_day}"), number + "9999-12-31\" is not"},
+      {time("now"), "d.yaml:7:35: timestamp: \"now\" is not a whole number"},
+      {time("1500"), "d.yaml:7:35: timestamp is not a multiple of 1000"},
+      {time("-1000"), "d.yaml:7:35: timestamp is negative"},
+      {time("{t|day}"), "d.yaml:7:35: timestamp is in microseconds: write {t|micros}"},
+      {time("{t|micros|rev_ts}"), "d.yaml:7:35: timestamp is in microseconds"},
+      {time("{t|bucket_time:1h}"), "d.yaml:7:35: timestamp is in microseconds"},
+      {DesignWith("{t|day|pad:4}"), "d.yaml:6:10: field \"t\": a function fails for each text"},
+      {DesignWith("{t|iso_day|rev_ts}"), "d.yaml:6:10: field \"t\": a function fails"},
+      {DesignWith("{n|or:none|pad:4}"), "d.yaml:6:10: field \"n\": the text of or: \"none\""},
+      {read("prefix: a, filter: 'row_regex(\"{@bucket}\")', fan_out: 4"),
+       "d.yaml:7:25: fan_out needs {@bucket} in each row"},
+      {read("rows: [\"{@bucket}#1\", \"2\"], fan_out: 4"), "d.yaml:7:25: fan_out needs {@bucket}"},
+      {read("prefix: \"{@bucket|pad:2}\", fan_out: 4"), "d.yaml:7:25: fan_out needs {@bucket}"},
+      {read("start: \"{@bucket}#\", fan_out: 4"), "d.yaml:7:25: fan_out needs both start and end"},
+  };
+  for (const auto& [text, expected] : kCases)
+    EXPECT_TRUE(ErrorOf(text).starts_with(expected)) << ErrorOf(text) << " for " << text;
+}
+
+TEST(DesignTest, TemplatesThatMayWorkAreRight) {
+  for (const char* const value :
+       {"1", "-5", "{b}", "-{b}", "{b}000", "{b|or:0}", "{b|micros}", "{b|day}", "{b|pad:20}",
+        "{b|iso_day|sub:0:4}", "{b|trim|or:1}"}) {
+    const std::string text = DesignWith(
+        "{a}", fmt::format("    rows: [{{input: in, cells: {{\"n:q\": \"{}\"}}}}]\n", value));
+    EXPECT_EQ(ErrorOf(text), "") << value;
+  }
+  for (const char* const key : {"{t|seconds|day}", "{t|day|rev_date}", "{t|iso_day|rev_date}",
+                                "{t|micros|rev_ts}", "{t|bucket_time:1h|day}", "{a|salt:16|pad:2}",
+                                "{t|pad:13|day}", "{t|or:0|pad:10}", "{t|hour|sub:8:2|pad:2}"}) {
+    EXPECT_EQ(ErrorOf(DesignWith(key)), "") << key;
+  }
+  EXPECT_EQ(ErrorOf(DesignWith("{a}",
+                               "    queries: {q: {read: {start: \"{@bucket}#a\", end: "
+                               "\"{@bucket}#b\", fan_out: 4}}}\n")),
+            "");
+}
+
 TEST(DesignTest, BoundsAndFanOutThatFitAreRight) {
   const std::string key = "{a|salt:4}#{b|salt:8}";
   for (const char* const read :

@@ -245,6 +245,15 @@ TEST_F(ImportTest, AFailedImportKeepsAnOlderBadFile) {
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
   EXPECT_EQ(text(), "an older file");
+  // Regression: the next two replaced it.
+  options.bad_items_max = 0;
+  ExpectError(options, "1 of 1 items are bad");
+  EXPECT_EQ(text(), "an older file");
+  options.bad_items_max = 1;
+  Import(Options(fixture.directory().Write("other", ItemOfAllTypes(1))));
+  ExpectError(options, "the table t ");
+  EXPECT_EQ(text(), "an older file");
+  EXPECT_EQ(database_.DeleteTable("t"), absl::OkStatus());
   Import(options);
   EXPECT_TRUE(text().starts_with(R"({"file":"data/part0.json.gz")")) << text();
   // Only the bad file and the directory.
@@ -335,6 +344,38 @@ TEST_F(ImportTest, ItemsExpireWithTheirAttribute) {
   options.keeps_expired = true;
   EXPECT_EQ(Import(options).items_written, 3u);
   EXPECT_EQ(Cells("kept").back(), "past#b a:ttl=1000000000@5000");
+}
+
+// Regression: the type was that of the first item.
+TEST_F(ImportTest, AnIndexHasTheTypeOfMostItems) {
+  const auto item = [](const std::string& key, const std::string& value) {
+    return ItemLine(R"("PK":{"S":")" + key + R"("},"SK":{"S":"x"},"g":)" + value) + "\n";
+  };
+  const TemporaryDirectory directory;
+  const std::string text = item("a", R"({"S":"1"})") + item("b", R"({"N":"2"})") +
+                           item("c", R"({"N":"3"})") + item("d", R"({"B":"AA=="})");
+  DynamoDbImportOptions options = Options(directory.Write("items", text));
+  options.timestamp = Timestamp::FromMillis(5);
+  options.indexes = {{.name = "most", .partition_key = "g"},
+                     {.name = "text", .partition_key = "g", .partition_type = "S"},
+                     {.name = "two", .partition_key = "PK", .sort_key = "g"}};
+  const DynamoDbImportReport report = Import(options);
+  EXPECT_EQ(Cells("t.most"), (std::vector<std::string>{"0000000002#b#x i:key=b#x@5000",
+                                                       "0000000003#c#x i:key=c#x@5000"}));
+  EXPECT_EQ(Cells("t.text"), (std::vector<std::string>{"1#a#x i:key=a#x@5000"}));
+  EXPECT_EQ(Cells("t.two").size(), 2u);
+  std::vector<std::string> notes;
+  for (const auto& note : report.notes) {
+    if (note.id == "gsi-not-a-key")
+      notes.push_back(fmt::format("{} {} {}", note.message, note.count, note.samples.at(0)));
+  }
+  const std::string why = " lacks, because their attributes have other types: ";
+  EXPECT_EQ(notes, (std::vector<std::string>{"items that the index most" + why + "g S 1 a",
+                                             "items that the index most" + why + "g B 1 d",
+                                             "items that the index text" + why + "g N 2 b",
+                                             "items that the index text" + why + "g B 1 d",
+                                             "items that the index two" + why + "PK S, g S 1 a",
+                                             "items that the index two" + why + "PK S, g B 1 d"}));
 }
 
 TEST_F(ImportTest, IndexesAreTables) {

@@ -13,6 +13,7 @@
 
 #include "lab/load/cell_conflicts.h"
 #include "lab/load/load_check.h"
+#include "lab/values/base64.h"
 #include "stele/stele.h"
 #include "unit/lab/export_fixture.h"
 
@@ -209,6 +210,36 @@ TEST_F(LoadTest, BadRecordsMayBeLeftOut) {
   EXPECT_NE(text.find("\"line\":3,\"error\":\"cell n:x"), std::string::npos) << text;
   EXPECT_NE(text.find("\"line\":4,\"error\":\"a cell of an earlier record"), std::string::npos)
       << text;
+}
+
+// Regression: a load with more bad records than --skip-bad allows replaced the file.
+TEST_F(LoadTest, AFailedLoadKeepsAnOlderBadFile) {
+  std::filesystem::create_directory(directory_.File("out"));
+  const std::string target = directory_.Write("out/target", "older");
+  const std::string bad = directory_.File("out/bad");
+  std::filesystem::create_symlink("target", bad);
+  const LoadOptions options{.bad_records_max = 1, .bad_path = bad};
+  EXPECT_FALSE(Load("k,v,n\na,1,y\nb,2,x\n", options).ok());
+  EXPECT_EQ(TextOfFile(target), "older");
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(directory_.File("out")), {});
+  };
+  EXPECT_EQ(files(), 2) << "the new file is left";
+  ASSERT_TRUE(Load("k,v,n\na,1,y\nb,2,3\n", options).ok());
+  // A link stays a link.
+  EXPECT_TRUE(std::filesystem::is_symlink(bad));
+  EXPECT_NE(TextOfFile(target).find("\"line\":2,"), std::string::npos) << TextOfFile(target);
+  EXPECT_EQ(files(), 2);
+}
+
+// The record is larger than the parts in which it is encoded.
+TEST_F(LoadTest, ALargeBadRecordIsWrittenWhole) {
+  const std::string bad = directory_.File("bad");
+  const std::string record = "a," + std::string(1'000'001, 'v') + ",x";
+  ASSERT_TRUE(Load("k,v,n\n" + record + "\n", {.bad_records_max = 1, .bad_path = bad}).ok());
+  std::string encoded;
+  AppendBase64(record, &encoded);
+  EXPECT_NE(TextOfFile(bad).find("\"raw_base64\":\"" + encoded + "\"}"), std::string::npos);
 }
 
 TEST_F(LoadTest, DuplicatesAreFoundAndAllowed) {

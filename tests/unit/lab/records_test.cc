@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "lab/records/delimited_records.h"
+#include "lab/records/json_item.h"
 #include "lab/records/record_input.h"
 #include "unit/lab/export_fixture.h"
 
@@ -174,6 +176,44 @@ TEST_F(RecordsTest, WrongJsonIsABadRecord) {
   }
   const std::string deep(100'000, '[');
   EXPECT_EQ(Json("{\"a\":" + deep + "}\n"), (Found{"1:more than 64 levels"}));
+}
+
+// Regression: each value of a line took 40 bytes, so a line of 64 MiB could take 2 GB.
+TEST_F(RecordsTest, ARecordHasAMillionValues) {
+  std::string line = "{\"a\":[1";
+  for (size_t i = 2; i < kJsonItemValuesMax; ++i) line += ",1";
+  EXPECT_EQ(Json(line + "]}\n"), (Found{"1: - - -"}));
+  EXPECT_EQ(Json("{\"a\":1}\n" + line + ",1]}\n"),
+            (Found{"1: 1 - -", "2:more than 1000000 values in one record"}));
+}
+
+TEST_F(RecordsTest, ARecordHasAMillionFields) {
+  const std::string commas(kRecordFieldsMax, ',');
+  EXPECT_EQ(Csv("a,b\n" + commas.substr(1) + "\n"),
+            (Found{"2:1000000 fields, but the header has 2"}));
+  const Found found = Csv("a,b\n1,2\n" + commas + "\n1,2\n");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_NE(found[1].find("/f:3: the record has more than 1000000 fields"), std::string::npos)
+      << found[1];
+}
+
+// Small texts share the memory of an item, so each one must stay where it is.
+TEST_F(RecordsTest, EachStringWithEscapesKeepsItsText) {
+  std::string line = "{\"c\":\"\\n" + std::string(5000, 'c') + "\"";
+  for (int i = 0; i < 3000; ++i) {
+    const std::string number = std::to_string(i);
+    line += ",\"\\u006b" + number + "\":\"\\t" + number + "\"";
+  }
+  const auto input = RecordInput::Find({.name = "in"}, directory_.Write("f.jsonl", line + "}\n"));
+  ASSERT_TRUE(input.ok()) << input.status();
+  const auto reader = input->Open(0);
+  ASSERT_TRUE(reader.ok() && (*reader)->Next().value_or(false));
+  ASSERT_TRUE((*reader)->status().ok()) << (*reader)->status();
+  EXPECT_EQ((*reader)->fields().Text("c"), "\n" + std::string(5000, 'c'));
+  for (int i = 0; i < 3000; ++i) {
+    const std::string number = std::to_string(i);
+    EXPECT_EQ((*reader)->fields().Text("k" + number), "\t" + number);
+  }
 }
 
 TEST_F(RecordsTest, PathsReachNestedValues) {
