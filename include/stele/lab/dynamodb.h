@@ -56,7 +56,8 @@ struct DynamoDbImportOptions {
   enum class Mode : uint8_t { kNative, kGoogle };
 
   // The directory of one export, or data files, also compressed: DynamoDB JSON, the output of `aws
-  // dynamodb scan` or `query`, or requests of batch-write-item. "-" is standard input. Required.
+  // dynamodb scan` or `query`, or requests of batch-write-item. "-" is standard input, which is
+  // copied to a temporary file first. Required.
   std::vector<std::string> paths = {};
   // The table of a data model of NoSQL Workbench whose sample items are imported. `paths` is then
   // the file of that model. "": it is not a model.
@@ -90,7 +91,8 @@ struct DynamoDbImportOptions {
   // Called after all checks to open the database. Then pass an empty `database`.
   std::function<absl::StatusOr<Database>()> open_database = {};
   static constexpr size_t kWriterThreadsMax = 64;
-  size_t writer_threads = 4;   // with 1, the caller's thread, which reads the items, writes, too
+  // From 1. With 1, the caller's thread, which reads the items, writes, too.
+  size_t writer_threads = 4;
   bool verifies_sums = true;   // compares the MD5 of each data file with the manifest
   uint64_t bad_items_max = 0;  // leaves out at most this many; more are an error
   std::string bad_path = {};   // the bad items are written to it, as lines of JSON; "": none

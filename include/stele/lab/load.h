@@ -43,10 +43,11 @@ struct LoadOptions {
 
 struct LoadReport {
   struct TableCounts {
-    uint64_t records = 0;     // records read for the table
-    uint64_t rows = 0;        // different row keys that are written
-    uint64_t cells = 0;       // different cells that are written
-    uint64_t bytes = 0;       // of row keys, families, qualifiers and values of all written records
+    uint64_t records = 0;  // records read for the table
+    uint64_t rows = 0;     // different row keys that are written
+    uint64_t cells = 0;    // different cells that are written
+    // Of row keys, families, qualifiers and values of all written records. A number has 8 bytes.
+    uint64_t bytes = 0;
     uint64_t bad = 0;         // records that do not fit the design
     uint64_t duplicates = 0;  // records with another value for a cell of an earlier record
     // Their row keys, if they were written: the first 3 in key order.

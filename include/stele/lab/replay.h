@@ -40,8 +40,9 @@ struct ReplayRate {
 
 // Operations by time.
 struct OperationRates {
-  std::chrono::nanoseconds interval{0};   // 1 ms times a power of two
-  std::chrono::nanoseconds time{0};       // of all operations; the last interval ends with it
+  std::chrono::nanoseconds interval = std::chrono::milliseconds(1);  // or a power of two of them
+  // Of the run. The last interval may end before or after it; that of due times ends with it.
+  std::chrono::nanoseconds time{0};
   std::vector<uint64_t> operations = {};  // in each interval; at most 256 intervals
 };
 
@@ -58,7 +59,9 @@ struct ReplayOptions {
   std::map<std::string, std::string> tables = {};
 
   ReplayRate rate = ReplayRate::Recorded();
-  uint64_t threads = 8;  // from 1 to 256. Operations on one row run on the same one, in order
+  // From 1 to 256. The first row key of an operation decides its thread, so operations on one row
+  // keep their order.
+  uint64_t threads = 8;
   uint64_t warmup_operations = 0;      // the first operations, which run but are not counted
   std::chrono::nanoseconds warmup{0};  // likewise those that are due or begin in the first time
   uint64_t operations_max = 0;         // reads at most this many operations of the trace. 0: all

@@ -50,7 +50,8 @@ absl::Status CheckCompareOptions(const CompareOptions& options) {
   STELE_RETURN_IF_ERROR(CheckCount("threads", options.threads, kCompareThreadsMax));
   STELE_RETURN_IF_ERROR(CheckCount("rounds", options.rounds, kRoundsMax));
   if (!IsValid(options.rate))
-    return InvalidArgument("CompareOptions::rate must be a finite number above 0");
+    return InvalidArgument(
+        "CompareOptions::rate must have at most one member, a finite number above 0");
   if (options.estimate.has_value()) STELE_RETURN_IF_ERROR(CheckEstimateSettings(*options.estimate));
   if (!options.trace_path.empty()) return absl::OkStatus();
   if (options.rate.speed.has_value())

@@ -24,6 +24,8 @@ class IntervalCounts {
   std::chrono::nanoseconds width() const { return width_; }
   // The first interval begins with the run. The last one has an operation.
   const std::vector<uint64_t>& counts() const { return counts_; }
+  // The end of the last interval.
+  std::chrono::nanoseconds time() const { return width_ * static_cast<int64_t>(counts_.size()); }
 
  private:
   // Doubles the width.

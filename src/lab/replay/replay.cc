@@ -18,7 +18,8 @@ absl::Status CheckReplayOptions(const ReplayOptions& options) {
     return internal::InvalidArgument("ReplayOptions::threads is {}, and must be from 1 to {}",
                                      options.threads, kReplayThreadsMax);
   if (!internal::lab::IsValid(options.rate))
-    return internal::InvalidArgument("ReplayOptions::rate must be a finite number above 0");
+    return internal::InvalidArgument(
+        "ReplayOptions::rate must have at most one member, a finite number above 0");
   if (!options.design.has_value() && !options.design_table.empty())
     return internal::InvalidArgument(
         "ReplayOptions::design_table is the table of a design, and there is no design; use tables "

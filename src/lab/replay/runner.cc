@@ -40,7 +40,6 @@ struct WorkerFigures {
   // count from `begin`.
   IntervalCounts end_counts, due_counts;
   std::optional<SteadyClock::time_point> begin;  // the value of MeasuredBegin
-  SteadyClock::time_point last_due;
   SteadyClock::time_point end;
 };
 
@@ -58,7 +57,7 @@ class MeasuredBegin {
   std::atomic<SteadyClock::time_point> begin_ = kNotSet;
 };
 
-// The operations of a logical trace may have any order: then some are due before the first one.
+// In a closed loop, a thread may have begun shortly before the one that set the time.
 std::chrono::nanoseconds TimeSince(SteadyClock::time_point begin, SteadyClock::time_point time) {
   return std::max<std::chrono::nanoseconds>(time - begin, std::chrono::nanoseconds(0));
 }
@@ -130,7 +129,6 @@ class ReplayWorker {
     if (status.code() == absl::StatusCode::kCancelled && options_.stop.stop_requested()) return;
     ++figures_.ended;
     if (!is_measured) return;
-    figures_.last_due = due;
     figures_.end = end;
     figures_.end_counts.Record(TimeSince(*figures_.begin, end));
     if (options_.rate.is_open_loop()) figures_.due_counts.Record(TimeSince(*figures_.begin, due));
@@ -239,7 +237,6 @@ OperationRates RatesOf(const IntervalCounts& counts, std::chrono::nanoseconds ti
 // Adds what the threads measured.
 void AddFigures(const ReplayWorkers& workers, const ReplayOptions& options, ReplayReport* report) {
   std::optional<SteadyClock::time_point> begin;
-  SteadyClock::time_point last_due;
   SteadyClock::time_point end;
   IntervalCounts end_counts;
   IntervalCounts due_counts;
@@ -256,14 +253,12 @@ void AddFigures(const ReplayWorkers& workers, const ReplayOptions& options, Repl
     report->lag = std::max(report->lag, figures.lag);
     if (!figures.begin.has_value()) continue;
     begin = figures.begin;
-    last_due = std::max(last_due, figures.last_due);
     end = std::max(end, figures.end);
   }
   if (begin.has_value()) {
     report->time = TimeSince(*begin, end);
     report->rates = RatesOf(end_counts, report->time);
-    if (options.rate.is_open_loop())
-      report->due_rates = RatesOf(due_counts, TimeSince(*begin, last_due));
+    if (options.rate.is_open_loop()) report->due_rates = RatesOf(due_counts, due_counts.time());
   }
   if (options.keeps_intervals) report->interval_log = IntervalLog::Head() + intervals.Lines("");
 }

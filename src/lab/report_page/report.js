@@ -197,6 +197,7 @@
 
   // Draws the plots that have points, and the names of their curves.
   function drawPlots(parent, legend, names, plots, axesOf) {
+    if (plots.every(({curves}) => curves.flat().length === 0)) return;
     names.forEach((name, index) => {
       const entry = legend.appendChild(element("span"));
       entry.appendChild(element("i")).style.background = colorOf(index);

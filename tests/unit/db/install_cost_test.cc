@@ -45,7 +45,7 @@ class ManyTablets {
     options.background_threads = threads;
     local_ = OpenDatabase("/db", std::move(options)).value();
     database_ = Access::Make<Database>(local_);
-    // The first look is at all tablets. It comes before the table.
+    // The first search examines all tablets. It comes before the table.
     if (threads > 0) EXPECT_TRUE(WaitFor([this] { return counters().full_searches.load() > 0; }));
     Schema schema;
     schema.AddFamily("f");
