@@ -105,6 +105,8 @@ TEST_F(ImportDynamoDbTest, NeverReplacesItsInput) {
     ExpectError(Words(path, more), 1, "is read by this command");
     EXPECT_EQ(TextOf(path), text);
   }
+  ExpectError(Words(path, {"--skip-bad=all", "--bad-file", Path("x"), "--report", Path("x")}), 2,
+              "is the file of two outputs");
 }
 
 // The manifests of an export are read, as are its data files. A load and a query read them too.

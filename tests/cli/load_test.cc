@@ -98,6 +98,8 @@ TEST_F(LoadCommandTest, NoInputIsReplaced) {
               file == "in" ? csv.size() : std::string_view(kLoadedDesign).size());
   }
   ExpectError({"design", "show", words[1], "-o", words[1]}, 1, "would be replaced");
+  ExpectError(Words(csv, {"--skip-bad=all", "--bad-file", Path("x"), "-o", Path("x")}), 2,
+              "is the file of two outputs");
   const std::string current = database() + "/CURRENT";
   ExpectError(Words(csv, {"--skip-bad=all", "--bad-file", current}), 1, "choose a place elsewhere");
   ExpectError(Words(csv, {"-o", current}), 1, "choose a place elsewhere");

@@ -228,6 +228,7 @@ absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, c
                                                             options.paths[0], options.table));
   outputs.push_back(internal::NewFileOf(options.state_path));
   if (!options.mapping_path.empty()) outputs.push_back(internal::NewFileOf(options.mapping_path));
+  STELE_RETURN_IF_ERROR(CheckAreDifferent(outputs));
   STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(outputs, {flags.Get("model", "")}));
   return options;

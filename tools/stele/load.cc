@@ -55,7 +55,9 @@ absl::Status RunLoad(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(lab::LoadOptions options, ParseLoadFlags(flags));
   STELE_ASSIGN_OR_RETURN(const lab::Design design, lab::Design::Load(flags.words()[0]));
   options.output_paths = {session.options().output};
-  STELE_RETURN_IF_ERROR(session.CheckOutputs({session.options().output, options.bad_path}));
+  const std::vector<std::string> outputs = {session.options().output, options.bad_path};
+  STELE_RETURN_IF_ERROR(CheckAreDifferent(outputs));
+  STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
   options.stores_design = !IsRemote(session.options().database);
   options.open_database = [&] { return session.OpenToKeep(); };
   PhaseProgress progress;

@@ -90,6 +90,10 @@ bool EachRowHasBucket(const DesignRead& read) {
          });
 }
 
+std::string TextBeforeBucket(const Template& text) {
+  return text.text().substr(0, text.text().find("{@bucket}"));
+}
+
 // {@bucket} is a field of queries that fan out, and only of them. A query that reads fewer buckets
 // than the row keys have misses rows.
 void CheckBuckets(const MemberReader& members, const DesignRead& read,
@@ -101,8 +105,14 @@ void CheckBuckets(const MemberReader& members, const DesignRead& read,
   if (read.fan_out != 0 && !EachRowHasBucket(read)) {
     errors->Add(members.mark(),
                 "fan_out needs {@bucket} in each row, prefix, start and end to read");
-  } else if (read.fan_out != 0 && read.start.has_value() != read.end.has_value()) {
+  } else if (read.fan_out != 0 &&
+             (members.Find("start") == nullptr) != (members.Find("end") == nullptr)) {
     errors->Add(members.mark(), "fan_out needs both start and end, or a prefix");
+  } else if (read.fan_out != 0 && read.start.has_value() && read.end.has_value() &&
+             TextBeforeBucket(*read.start) != TextBeforeBucket(*read.end)) {
+    errors->Add(members.mark(),
+                "fan_out needs the same text before {@bucket} in start and end: otherwise the "
+                "ranges of the buckets overlap");
   }
   if (read.fan_out != 0 && !salts.empty() && !salts.contains(read.fan_out)) {
     errors->Add(

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "base/status.h"
 #include "lab/design/parse_query.h"
 #include "lab/template/template_check.h"
@@ -179,8 +180,8 @@ std::optional<DesignCell> ParseCell(const YamlNode& node, const Schema& schema,
   }
   cell.qualifier = *std::move(qualifier);
   CheckHasNoBucket(cell.qualifier, node.name_mark, errors);
-  if (!cell.qualifier.has_fields() &&
-      cell.qualifier.text().size() > schema.limits().qualifier_bytes)
+  if (!cell.qualifier.has_fields() && !cell.qualifier.pieces().empty() &&
+      cell.qualifier.pieces()[0].text.size() > schema.limits().qualifier_bytes)
     errors->Add(node.name_mark, fmt::format("the qualifier has more than {} bytes",
                                             schema.limits().qualifier_bytes));
   auto value = TemplateOfNode(node, errors);
@@ -194,26 +195,30 @@ std::optional<DesignCell> ParseCell(const YamlNode& node, const Schema& schema,
   return cell;
 }
 
-// True if the text after this function is a time in another unit, or no time.
-bool HasOtherUnit(const TemplateFunction& function) {
+// True if the functions make a time in another unit. A function that keeps the time is passed over.
+bool HasOtherUnit(const std::vector<TemplateFunction>& functions) {
   using Kind = TemplateFunction::Kind;
-  switch (function.kind) {
-    case Kind::kSeconds:
-    case Kind::kMillis:
-    case Kind::kDay:
-    case Kind::kHour:
-    case Kind::kMonth:
-    case Kind::kIsoDay:
-    case Kind::kReverseDate:
-    case Kind::kReverseTimestamp:
-    case Kind::kReverseDomain:
-    case Kind::kSalt:
-      return true;
-    case Kind::kBucketTime:
-      return static_cast<keys::TimeUnit>(function.length) != keys::TimeUnit::kMicros;
-    default:
-      return false;
+  for (auto function = functions.rbegin(); function != functions.rend(); ++function) {
+    switch (function->kind) {
+      case Kind::kOr:
+      case Kind::kPad:
+      case Kind::kTrim:
+        continue;
+      case Kind::kSeconds:
+      case Kind::kMillis:
+      case Kind::kDay:
+      case Kind::kHour:
+      case Kind::kMonth:
+      case Kind::kIsoDay:
+      case Kind::kReverseDate:
+        return true;
+      case Kind::kBucketTime:
+        return static_cast<keys::TimeUnit>(function->length) != keys::TimeUnit::kMicros;
+      default:
+        return false;
+    }
   }
+  return false;
 }
 
 // A cell's time is in microseconds: the text of millis would be a time in 1970.
@@ -221,17 +226,17 @@ void CheckTimestamp(const Template& timestamp, Mark mark, const Schema& schema,
                     DesignErrors* errors) {
   CheckHasNoBucket(timestamp, mark, errors);
   const std::vector<Template::Piece>& pieces = timestamp.pieces();
-  if (pieces.size() == 1 && pieces[0].is_field && !pieces[0].functions.empty() &&
-      HasOtherUnit(pieces[0].functions.back())) {
+  if (pieces.size() == 1 && pieces[0].is_field && HasOtherUnit(pieces[0].functions)) {
     errors->Add(mark, fmt::format("timestamp is in microseconds: write {{{}|micros}}",
                                   Printable(pieces[0].text)));
     return;
   }
   CheckNumber(timestamp, mark, "timestamp", errors);
   if (timestamp.has_fields() || pieces.empty() || !CheckIsNumber(timestamp).ok()) return;
-  if (pieces[0].text.starts_with('-')) errors->Add(mark, "timestamp is negative");
-  if (schema.granularity() == TimestampGranularity::kMillis && pieces[0].text != "0" &&
-      !pieces[0].text.ends_with("000"))
+  int64_t micros = 0;
+  if (!absl::SimpleAtoi(pieces[0].text, &micros)) return;
+  if (micros < 0) errors->Add(mark, "timestamp is negative");
+  if (schema.granularity() == TimestampGranularity::kMillis && micros % 1000 != 0)
     errors->Add(mark, "timestamp is not a multiple of 1000: granularity: micros keeps it");
 }
 

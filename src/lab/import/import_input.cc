@@ -128,6 +128,11 @@ absl::Status CheckImportOptions(const DynamoDbImportOptions& options) {
   for (const stele::lab::DynamoDbIndex& index : options.indexes) {
     if (index.name.empty() || index.partition_key.empty())
       return InvalidArgument("an index needs a name and a partition key");
+    for (const std::string& type : {index.partition_type, index.sort_type}) {
+      if (!type.empty() && type != "S" && type != "N" && type != "B")
+        return InvalidArgument("the index {} has a key of the type \"{}\"; use S, N or B",
+                               index.name, Printable(type));
+    }
     if (!names.insert(index.name).second)
       return InvalidArgument("the index {} is given twice", Printable(index.name));
   }
@@ -183,9 +188,11 @@ std::string ImportJob(const DynamoDbImportOptions& options, const ImportInput& i
   if (options.timestamp.has_value())
     job += add("micros", std::to_string(options.timestamp->micros()));
   for (const std::string& name : options.counters) job += add("counter", name);
-  for (const stele::lab::DynamoDbIndex& index : options.indexes)
+  for (const stele::lab::DynamoDbIndex& index : options.indexes) {
     job += fmt::format(" gsi={}={},{}:{}", index.name, index.partition_key, index.sort_key,
                        index.has_item_copies ? "all" : "keys");
+    job += add("partition-type", index.partition_type) + add("sort-type", index.sort_type);
+  }
   return job;
 }
 

@@ -102,6 +102,10 @@ absl::StatusOr<TemplateFunction> ParseBucketTime(std::string_view argument) {
   function.length = static_cast<int64_t>(unit == "s"    ? keys::TimeUnit::kSeconds
                                          : unit == "ms" ? keys::TimeUnit::kMillis
                                                         : keys::TimeUnit::kMicros);
+  // The function fails for each time if its width is wrong.
+  STELE_RETURN_IF_ERROR(keys::BucketTime(0, std::chrono::microseconds(function.number),
+                                         static_cast<keys::TimeUnit>(function.length))
+                            .status());
   return function;
 }
 

@@ -219,7 +219,7 @@ TEST(DesignTest, TemplatesThatCanNeverWorkAreErrors) {
       {time("1500"), "d.yaml:7:35: timestamp is not a multiple of 1000"},
       {time("-1000"), "d.yaml:7:35: timestamp is negative"},
       {time("{t|day}"), "d.yaml:7:35: timestamp is in microseconds: write {t|micros}"},
-      {time("{t|micros|rev_ts}"), "d.yaml:7:35: timestamp is in microseconds"},
+      {time("{t|seconds|pad:10|or:0}"), "d.yaml:7:35: timestamp is in microseconds"},
       {time("{t|bucket_time:1h}"), "d.yaml:7:35: timestamp is in microseconds"},
       {DesignWith("{t|day|pad:4}"), "d.yaml:6:10: field \"t\": a function fails for each text"},
       {DesignWith("{t|iso_day|rev_ts}"), "d.yaml:6:10: field \"t\": a function fails"},
@@ -229,6 +229,9 @@ TEST(DesignTest, TemplatesThatCanNeverWorkAreErrors) {
       {read("rows: [\"{@bucket}#1\", \"2\"], fan_out: 4"), "d.yaml:7:25: fan_out needs {@bucket}"},
       {read("prefix: \"{@bucket|pad:2}\", fan_out: 4"), "d.yaml:7:25: fan_out needs {@bucket}"},
       {read("start: \"{@bucket}#\", fan_out: 4"), "d.yaml:7:25: fan_out needs both start and end"},
+      {read("start: \"{a}#{@bucket}\", end: \"{b}#{@bucket}\", fan_out: 4"),
+       "d.yaml:7:25: fan_out needs the same text before {@bucket}"},
+      {DesignWith("{t|bucket_time:500ms:s}"), "d.yaml:6:10: "},
   };
   for (const auto& [text, expected] : kCases)
     EXPECT_TRUE(ErrorOf(text).starts_with(expected)) << ErrorOf(text) << " for " << text;
@@ -242,10 +245,17 @@ TEST(DesignTest, TemplatesThatMayWorkAreRight) {
         "{a}", fmt::format("    rows: [{{input: in, cells: {{\"n:q\": \"{}\"}}}}]\n", value));
     EXPECT_EQ(ErrorOf(text), "") << value;
   }
-  for (const char* const key : {"{t|seconds|day}", "{t|day|rev_date}", "{t|iso_day|rev_date}",
-                                "{t|micros|rev_ts}", "{t|bucket_time:1h|day}", "{a|salt:16|pad:2}",
-                                "{t|pad:13|day}", "{t|or:0|pad:10}", "{t|hour|sub:8:2|pad:2}"}) {
+  for (const char* const key :
+       {"{t|seconds|day}", "{t|day|rev_date}", "{t|iso_day|rev_date}", "{t|micros|rev_ts}",
+        "{t|bucket_time:1h|day}", "{a|salt:16|pad:2}", "{t|pad:13|day}", "{t|or:0|pad:10}",
+        "{t|hour|sub:8:2|pad:2}", "{t|pad:8|rev_date}", "{t|pad:14|sub:0:8|rev_date}",
+        "{t|rev_digits|rev_digits|rev_date}"}) {
     EXPECT_EQ(ErrorOf(DesignWith(key)), "") << key;
+  }
+  for (const char* const time : {"00", "{t|micros|rev_ts}", "{t}", "{t|bucket_time:1h:us}"}) {
+    const std::string row = fmt::format(
+        "    rows: [{{input: in, timestamp: \"{}\", cells: {{\"f:q\": \"1\"}}}}]\n", time);
+    EXPECT_EQ(ErrorOf(DesignWith("{a}", row)), "") << time;
   }
   EXPECT_EQ(ErrorOf(DesignWith("{a}",
                                "    queries: {q: {read: {start: \"{@bucket}#a\", end: "
