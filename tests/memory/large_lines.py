@@ -39,6 +39,8 @@ CASES = (
      ('{"id":"r","a":"', "x", '"}'), 1, "the text has more than 268435456 bytes", 512),
     ("cells that repeat a field", "load", ", ".join(f'"c:{i}": "{{a}}"' for i in range(9)),
      ('{"id":"r","a":"', "x", '"}'), 1, "the row has more than 268435456 bytes", 512),
+    ("a name of many labels", "load csv", '"c:a": "{a|rev_domain}"', ("id,a\nr,", "a.", "a"), 0,
+     "1 rows", 448),
     ("commas", "load csv", ONE_CELL, ("id,a\n", ",", ""), 1,
      "in:2: the record has more than 1000000 fields", 256),
     ("a value", "import", None,
