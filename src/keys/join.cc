@@ -79,7 +79,12 @@ absl::StatusOr<std::string> JoinEscaped(std::span<const std::string_view> parts,
                                         std::string_view delimiter) {
   if (parts.empty()) return internal::InvalidArgument("a key needs at least one part");
   STELE_RETURN_IF_ERROR(CheckEscapedDelimiter(delimiter));
+  size_t bytes = delimiter.size() * (parts.size() - 1);
+  for (const std::string_view part : parts) {
+    for (const char c : part) bytes += MustEscape(c, delimiter) ? 3 : 1;
+  }
   std::string row_key;
+  row_key.reserve(bytes);
   for (size_t i = 0; i < parts.size(); ++i) {
     if (i > 0) row_key += delimiter;
     for (const char c : parts[i]) {

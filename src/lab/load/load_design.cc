@@ -27,7 +27,8 @@ using stele::lab::LoadReport;
 
 constexpr size_t kProgressRecords = 256;
 constexpr size_t kDuplicateRowsMax = 3;  // listed per table
-// Of all values that one record becomes, in all tables.
+// Of all values that one record becomes, in all tables. It is checked after each row, so a bad
+// record may have one row more in memory.
 constexpr uint64_t kRowsBytesMax = uint64_t{256} << 20;
 
 // One load, from its options to its report.

@@ -248,6 +248,11 @@ std::vector<uint32_t> SortedMembers(const Item& item, uint32_t index) {
   return members;
 }
 
+size_t JsonStringBytes(char c) {
+  if (static_cast<unsigned char>(c) < 0x20) return std::string_view("\\u0000").size();
+  return c == '"' || c == '\\' ? 2 : 1;
+}
+
 void AppendJsonString(std::string_view text, std::string* out) {
   out->push_back('"');
   size_t copied = 0;

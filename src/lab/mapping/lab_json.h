@@ -8,6 +8,7 @@
 // Threads:   pure functions.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ namespace stele::internal::lab {
 
 // Appends a JSON string: UTF-8 with escapes for '"', '\' and control characters only.
 void AppendJsonString(std::string_view text, std::string* out);
+// Returns how many bytes a byte of a text has in a JSON string.
+size_t JsonStringBytes(char c);
 // Appends a value of an item.
 void AppendLabJson(const Item& item, uint32_t index, std::string* out);
 // Adds the value of `text` to an item, under this name. Accepts only what AppendLabJson() appends.

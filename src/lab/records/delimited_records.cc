@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "lab/mapping/lab_json.h"
+#include "lab/template/template_function.h"
 #include "lab/values/shown_text.h"
 
 namespace stele::internal::lab {
@@ -178,8 +179,14 @@ absl::StatusOr<RecordFields> DelimitedRecords::AllFields() const {
 std::optional<std::string> DelimitedRecords::Json(std::string_view field) const {
   const auto text = Text(field);
   if (!text.has_value()) return std::nullopt;
+  // No template accepts a larger text, so what follows is not built.
+  size_t bytes = 2;  // quotes
+  size_t taken = 0;
+  while (taken < text->size() && bytes <= kTemplateTextBytesMax)
+    bytes += JsonStringBytes((*text)[taken++]);
   std::string json;
-  AppendJsonString(*text, &json);
+  json.reserve(bytes);
+  AppendJsonString(text->substr(0, taken), &json);
   return json;
 }
 

@@ -21,10 +21,14 @@ void AddLiteral(std::string_view text, std::vector<Template::Piece>* pieces) {
   pieces->back().text += text;
 }
 
+absl::Status TooLarge() {
+  return InvalidArgument("the text has more than {} bytes", kTemplateTextBytesMax);
+}
+
 // A template may repeat a field, so its text may be much longer than the record.
 absl::Status AppendText(std::string_view text, std::string* out) {
   if (text.size() > kTemplateTextBytesMax - std::min(kTemplateTextBytesMax, out->size()))
-    return InvalidArgument("the text has more than {} bytes", kTemplateTextBytesMax);
+    return TooLarge();
   out->append(text);
   return absl::OkStatus();
 }
@@ -96,6 +100,8 @@ absl::StatusOr<bool> Template::ExpandField(const Piece& field, const FieldSource
   std::optional<std::string> value;
   if (field.functions[0].kind == FunctionKind::kJson) {
     value = record.Json(field.text);
+    if (value.has_value() && value->size() > kTemplateTextBytesMax)
+      return InField(TooLarge(), field.text);
   } else if (const auto text = record.Text(field.text)) {
     value.emplace(*text);
   }

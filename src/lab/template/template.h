@@ -5,7 +5,7 @@
 //   {{ and }}       braces
 //
 // Errors:    InvalidArgument, with the byte for a wrong template, and with the field for a record.
-//            Also a text of more than kTemplateTextBytesMax bytes.
+//            Also a text of more than kTemplateTextBytesMax bytes, even between two functions.
 // Threads:   values; thread-compatible.
 #pragma once
 
@@ -20,9 +20,6 @@
 #include "lab/template/template_function.h"
 
 namespace stele::internal::lab {
-
-// The largest value that a cell may have.
-inline constexpr size_t kTemplateTextBytesMax = size_t{256} << 20;
 
 class Template {
  public:

@@ -191,6 +191,12 @@ absl::StatusOr<std::string> ApplyReverseTimestamp(std::string_view text) {
 }
 
 absl::StatusOr<std::string> ApplyEscape(std::string_view text, std::string_view delimiter) {
+  constexpr size_t kAddedBytes = 2;  // by an escape
+  const auto escapes = std::count_if(text.begin(), text.end(), [&](char c) {
+    return c == '%' || delimiter.find(c) != std::string_view::npos;
+  });
+  if (text.size() + kAddedBytes * static_cast<size_t>(escapes) > kTemplateTextBytesMax)
+    return InvalidArgument("the text has more than {} bytes", kTemplateTextBytesMax);
   return keys::JoinEscaped(std::array<std::string_view, 1>{text}, delimiter);
 }
 

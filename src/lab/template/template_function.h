@@ -1,10 +1,12 @@
 // template/template_function.h: the functions that a template applies to a field.
 //
-// Errors:    InvalidArgument that names the function. No function returns a wrong text.
+// Errors:    InvalidArgument that names the function. No function returns a wrong text. Also a
+//            result of more than kTemplateTextBytesMax bytes, which is not built.
 // Threads:   values and pure functions.
 // Source:    stele/keys.h has the functions for keys.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +14,9 @@
 #include "absl/status/statusor.h"
 
 namespace stele::internal::lab {
+
+// The largest value that a cell may have. A text is not larger before a function or after it.
+inline constexpr size_t kTemplateTextBytesMax = size_t{256} << 20;
 
 struct TemplateFunction {
   enum class Kind : uint8_t {
