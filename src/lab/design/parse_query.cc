@@ -75,23 +75,20 @@ void CheckBounds(const MemberReader& members, const DesignRead& read, DesignErro
               fmt::format("start \"{}\" is after end \"{}\"", Printable(*start), Printable(*end)));
 }
 
-// True if each template of the rows to read has {@bucket}, and there is one. Its text must be that
-// of the bucket, by which the rows are merged.
-bool EachRowHasBucket(const DesignRead& read) {
-  std::vector<const Template*> templates;
-  for (const auto* part : {&read.row, &read.prefix, &read.start, &read.end})
-    if (part->has_value()) templates.push_back(&**part);
-  for (const Template& row : read.rows) templates.push_back(&row);
-  return !templates.empty() &&
-         std::all_of(templates.begin(), templates.end(), [](const Template* text) {
-           return std::any_of(text->pieces().begin(), text->pieces().end(), [](const auto& piece) {
-             return piece.is_field && piece.text == kBucketField && piece.functions.empty();
-           });
-         });
-}
-
 std::string TextBeforeBucket(const Template& text) {
   return text.text().substr(0, text.text().find("{@bucket}"));
+}
+
+// The ranges of two buckets must not overlap: their rows would be returned twice.
+void CheckRangeOfBuckets(const MemberReader& members, const DesignRead& read,
+                         DesignErrors* errors) {
+  if ((members.Find("start") == nullptr) != (members.Find("end") == nullptr))
+    errors->Add(members.mark(), "fan_out needs both start and end, or a prefix");
+  if (read.start.has_value() && read.end.has_value() &&
+      TextBeforeBucket(*read.start) != TextBeforeBucket(*read.end))
+    errors->Add(members.mark(),
+                "fan_out needs the same text before {@bucket} in start and end: otherwise the "
+                "ranges of the buckets overlap");
 }
 
 // {@bucket} is a field of queries that fan out, and only of them. A query that reads fewer buckets
@@ -100,20 +97,9 @@ void CheckBuckets(const MemberReader& members, const DesignRead& read,
                   const std::set<int64_t>& salts, DesignErrors* errors) {
   const bool has_bucket = FieldsOf(read).contains(kBucketField);
   if (has_bucket && read.fan_out == 0) errors->Add(members.mark(), "{@bucket} needs fan_out: N");
-  // Without a bucket in each of them, or with one bound alone, requests of several buckets read the
-  // same rows.
-  if (read.fan_out != 0 && !EachRowHasBucket(read)) {
-    errors->Add(members.mark(),
-                "fan_out needs {@bucket} in each row, prefix, start and end to read");
-  } else if (read.fan_out != 0 &&
-             (members.Find("start") == nullptr) != (members.Find("end") == nullptr)) {
-    errors->Add(members.mark(), "fan_out needs both start and end, or a prefix");
-  } else if (read.fan_out != 0 && read.start.has_value() && read.end.has_value() &&
-             TextBeforeBucket(*read.start) != TextBeforeBucket(*read.end)) {
-    errors->Add(members.mark(),
-                "fan_out needs the same text before {@bucket} in start and end: otherwise the "
-                "ranges of the buckets overlap");
-  }
+  if (!has_bucket && read.fan_out != 0)
+    errors->Add(members.mark(), "fan_out needs {@bucket} in the rows to read");
+  if (read.fan_out != 0) CheckRangeOfBuckets(members, read, errors);
   if (read.fan_out != 0 && !salts.empty() && !salts.contains(read.fan_out)) {
     errors->Add(
         members.Find("fan_out")->mark,
