@@ -48,7 +48,6 @@ void CheckFacts(const std::vector<TraceRecord>& records) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
   stele::internal::lab::JsonParser traces(16);
-  stele::internal::lab::RowLineParser rows;
   std::vector<TraceRecord> records;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -62,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         stele::internal::lab::ReadTraceRecord(json, &record).ok())
       records.push_back(std::move(record));
     stele::internal::lab::StagedRow row;
-    if (rows.Parse(line, &row).ok()) STELE_CHECK(row.row.count() > 0 && !row.families.empty());
+    if (ParseRowLine(line, &row).ok()) STELE_CHECK(row.row.count() > 0 && !row.families.empty());
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   CheckFacts(records);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""large_lines.py STELE: measures the peak memory of `stele load` and `stele import` for one line of
-63 MiB, which is less than the limit of 64 MiB.
+"""large_lines.py STELE: measures the peak memory of `stele load`, `stele import` and `stele lint` for
+one line of 63 MiB, which is less than the limit of 64 MiB.
 
 Each command runs alone, so its peak is that of the whole process: with the memory budget of the
 database, 64 MiB, which a row of 63 MiB exceeds. Without a limit for small values, some of these
@@ -56,6 +56,15 @@ CASES = (
      'in:1: "family" or "family_base64" is required', 256),
     ("ignored numbers", "import", None, ('{"row":"r","a":[', "1,", '1],"cells":[]}'), 0, "0 rows",
      256),
+    ("a value", "lint", None,
+     ('{"row":"r","cells":[{"family":"c","qualifier":"q","value":"', "x", '"}]}'), 3,
+     "SIZE-CELL-REC", 512),
+    ("small cells", "lint", None,
+     ('{"row":"r","cells":[', '{"family":"c","qualifier":"","value":""},', ']}'), 1,
+     "in:1: more than 1000000 cells in one row", 256),
+    ("ignored numbers", "lint", None,
+     ('{"row":"r","a":[', "1,", '1],"cells":[{"family":"c","qualifier":"q","value":"x"}]}'), 0,
+     "0 errors", 256),
 )
 
 
@@ -89,14 +98,16 @@ def check(stele, directory, case):
     output = os.path.join(directory, "output")
     if verb == "import":
         assert run([stele, "--db", database, "createtable", "t", "families=c"], output)[0] == 0
-        words = ["import", "t", path, "--format", "jsonl"]
+        words = ["--db", database, "import", "t", path, "--format", "jsonl"]
+    elif verb == "lint":
+        words = ["lint", "--rows", path]
     else:
         design = os.path.join(directory, "design.yaml")
         kind = "csv" if verb.endswith("csv") else "jsonl"
         with open(design, "w", encoding="ascii") as out:
             out.write(DESIGN.replace("FORMAT", kind).replace("CELLS", cells))
-        words = ["load", design, "--input", "in=" + path, "--time", "0"]
-    exit_status, peak = run([stele, "--db", database] + words, output)
+        words = ["--db", database, "load", design, "--input", "in=" + path, "--time", "0"]
+    exit_status, peak = run([stele] + words, output)
     with open(output, encoding="utf-8", errors="replace") as found:
         printed = found.read()
     print(f"{verb:9} {name:32} {peak:5} MiB, limit {limit}")

@@ -44,7 +44,7 @@ absl::StatusOr<std::string> UnescapedLine(std::string_view text) {
 absl::Status ForEachLine(const std::string& path,
                          const std::function<absl::Status(std::string_view)>& add) {
   STELE_ASSIGN_OR_RETURN(auto file, InputFile::OpenSequential(path));
-  LineReader reader(std::move(file), kLineBytesMax, simdjson::SIMDJSON_PADDING);
+  LineReader reader(std::move(file), kLineBytesMax, 0);
   InputLine line;
   while (true) {
     STELE_ASSIGN_OR_RETURN(const bool any, reader.Next(&line));
@@ -73,10 +73,9 @@ absl::Status StageKeys(const std::string& path, StagedTable* table) {
 }
 
 absl::Status StageRows(const std::string& path, StagedTable* table) {
-  RowLineParser parser;
   return ForEachLine(path, [&](std::string_view line) -> absl::Status {
     StagedRow row;
-    STELE_RETURN_IF_ERROR(parser.Parse(line, &row));
+    STELE_RETURN_IF_ERROR(ParseRowLine(line, &row));
     for (const std::string& family : row.families) STELE_RETURN_IF_ERROR(table->AddFamily(family));
     return table->Add(std::move(row.row), row.bytes);
   });

@@ -6,7 +6,7 @@
 //            Files may be compressed with gzip or zstd. "-" is standard input.
 // Errors:    InvalidArgument with path and line; errors of the file system.
 // Threads:   pure functions.
-// Memory:    the longest line, at most 64 MiB.
+// Memory:    the longest line, at most 64 MiB, and the memory of its row (row_line.h).
 #pragma once
 
 #include <string>

@@ -9,7 +9,6 @@ namespace {
 
 constexpr size_t kBufferedBytesMax = size_t{16} << 20;
 constexpr size_t kRowOverheadBytes = 96;
-constexpr size_t kFamiliesMax = 1'000;
 
 // The largest limits that a table may have.
 TableLimits WideLimits() {
@@ -27,8 +26,8 @@ StagedTable::StagedTable(std::string name, std::string directory)
 
 absl::Status StagedTable::AddFamily(std::string_view name) {
   if (families_.find(name) != families_.end()) return absl::OkStatus();
-  if (families_.size() == kFamiliesMax)
-    return internal::InvalidArgument("more than {} column families", kFamiliesMax);
+  if (families_.size() == kStagedFamiliesMax)
+    return internal::InvalidArgument("more than {} column families", kStagedFamiliesMax);
   families_.emplace(name);
   if (!staging_.is_open()) return absl::OkStatus();
   return table_.ModifyColumnFamilies({FamilyChange::Create({.name = std::string(name)})});

@@ -20,6 +20,8 @@
 
 namespace stele::internal::lab {
 
+inline constexpr size_t kStagedFamiliesMax = 1'000;
+
 class StagedTable {
  public:
   // `directory`: where a directory for large tables is created; "": the one for temporary files.

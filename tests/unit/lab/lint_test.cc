@@ -3,6 +3,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "lab/staging/row_line.h"
+#include "lab/staging/staged_table.h"
 #include "support/base_test_data.h"
 #include "unit/lab/export_fixture.h"
 #include "unit/lab/lint_fixture.h"
@@ -107,6 +109,52 @@ TEST_F(LintTest, RowsAreThoseOfAnExport) {
   const std::string wrong_family = R"({"row":"a","cells":[{"family":"/","qualifier":"q",)"
                                    R"("value":""}]})";
   ExpectError({.rows_path = directory_.Write("bad", wrong_family)}, {}, "family");
+}
+
+TEST_F(LintTest, TheMembersOfARowHaveAnyOrder) {
+  StagedRow row;
+  const std::string line =
+      R"({"x":[{"row":1}],"cells":[{"value_base64":"YWI=","qualifier":"q","family":"g"},)"
+      R"({"family":"f","qualifier":"","value":"c","timestamp":7},)"
+      R"({"family":"g","qualifier":"p","value":""}],"row":"k"})";
+  ASSERT_TRUE(ParseRowLine(line, &row).ok());
+  EXPECT_EQ(row.families, (std::vector<std::string>{"f", "g"}));
+  EXPECT_EQ(row.row.row_key(), "k");
+  EXPECT_EQ(row.row.count(), 3U);
+  LintFixture fixture({{.name = "f"}, {.name = "g"}});
+  Table table = *fixture.database().OpenTable("t");
+  ASSERT_TRUE(table.Apply(row.row).ok());
+  std::vector<std::string> found;
+  const auto read = table.ReadRow("k");
+  ASSERT_TRUE(read.ok() && read->has_value());
+  for (const CellView& cell : (*read)->cells())
+    found.push_back(fmt::format("{}:{}@{}={}", cell.family(), cell.qualifier(),
+                                cell.timestamp().micros(), cell.value()));
+  EXPECT_EQ(found, (std::vector<std::string>{"f:@7=c", "g:p@0=", "g:q@0=ab"}));
+}
+
+// Regression: a line of small values needed up to 12 bytes for each of its bytes.
+TEST_F(LintTest, ARowOfAFileHasAMillionCells) {
+  constexpr size_t kCellsMax = 1'000'000;
+  const std::string cell = R"({"family":"f","qualifier":"","value":""})";
+  std::string line = R"({"row":"a","cells":[)" + cell;
+  for (size_t i = 1; i < kCellsMax; ++i) line.append(",").append(cell);
+  StagedRow row;
+  ASSERT_TRUE(ParseRowLine(line + "]}", &row).ok());
+  EXPECT_EQ(row.row.count(), kCellsMax);
+  row = StagedRow();
+  const std::string first = R"({"row":"b","cells":[)" + cell + "]}\n";
+  ExpectError({.rows_path = directory_.Write("bad", first + line + "," + cell + "]}\n")}, {},
+              "bad:2: more than 1000000 cells in one row");
+}
+
+TEST_F(LintTest, ARowOfAFileHasAThousandFamilies) {
+  std::string line = R"({"row":"a","cells":[)";
+  for (size_t i = 0; i <= kStagedFamiliesMax; ++i)
+    line.append(
+        fmt::format(R"({}{{"family":"f{}","qualifier":"","value":""}})", i > 0 ? "," : "", i));
+  ExpectError({.rows_path = directory_.Write("bad", line + "]}\n")}, {},
+              "bad:1: more than 1000 column families");
 }
 
 // More than fits into the buffer, so that the rows are sorted on disk.
