@@ -26,6 +26,7 @@ tables:
     rows: [{input: in, cells: {CELLS}}]
 """
 ONE_CELL = '"c:a": "{a}"'
+SEVERAL_CELLS = ", ".join(f'"c:{i}": "{{a}}"' for i in range(4))
 
 # The name, the verb, the cells of the design, the line, the exit status, a part of the output, and
 # the limit in MiB. A line is its beginning, what is repeated, and its end.
@@ -42,6 +43,8 @@ CASES = (
      ('{"id":"r","a":"', "x", '"}'), 1, "the text has more than 268435456 bytes", 512),
     ("cells that repeat a field", "load", ", ".join(f'"c:{i}": "{{a}}"' for i in range(9)),
      ('{"id":"r","a":"', "x", '"}'), 1, "the row has more than 268435456 bytes", 512),
+    ("rows that repeat a field", "load", SEVERAL_CELLS + "}}, {input: in, cells: {" + SEVERAL_CELLS,
+     ('{"id":"r","a":"', "x", '"}'), 1, "the rows of the record have more than 268435456 bytes", 512),
     ("JSON of control characters", "load csv", '"c:a": "{a|json}"', ("id,a\nr,", "\x01", ""), 1,
      "the text has more than 268435456 bytes", 512),
     ("functions that repeat an escape", "load csv", '"c:a": "{a' + 8 * "|escape" + '}"',

@@ -134,7 +134,7 @@ bool Selects(const DesignRow& row, const FieldSource& record) {
 }
 
 absl::StatusOr<MappedRow> MapRow(const DesignTable& table, const DesignRow& row,
-                                 const FieldSource& record, Timestamp time) {
+                                 const FieldSource& record, Timestamp time, uint64_t value_bytes) {
   MappedRow mapped{.design = &row};
   auto row_key = MapKey(table, record);
   if (!row_key.ok()) return WithContext(row_key.status(), "key");
@@ -161,6 +161,11 @@ absl::StatusOr<MappedRow> MapRow(const DesignTable& table, const DesignRow& row,
     }
     bytes += CellBytes(mapped.cells.back());
     STELE_RETURN_IF_ERROR(CheckRowSize(table, mapped.cells.size(), bytes));
+    value_bytes += mapped.cells.back().value.size();
+    if (value_bytes > kRecordValueBytesMax) {
+      return InvalidArgument("the rows of the record have more than {} bytes",
+                             kRecordValueBytesMax);
+    }
   }
   return mapped;
 }

@@ -5,6 +5,7 @@
 // Threads:   thread-compatible.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,9 @@ struct MappedRow {
   std::vector<MappedCell> cells = {};
 };
 
+// Of all values that one record becomes, in all tables.
+inline constexpr uint64_t kRecordValueBytesMax = uint64_t{256} << 20;
+
 // Returns the row key of a record.
 absl::StatusOr<std::string> MapKey(const DesignTable& table, const FieldSource& record);
 
@@ -38,9 +42,11 @@ absl::StatusOr<std::string> MapKey(const DesignTable& table, const FieldSource& 
 bool Selects(const DesignRow& row, const FieldSource& record);
 
 // Maps a record by one entry of the table's rows. `time` is the timestamp of cells if the entry has
-// none. The row has no cells if the fields of all cells are absent.
+// none. The row has no cells if the fields of all cells are absent. `value_bytes`: of the values
+// that the record has become before. With those of this row, they are at most kRecordValueBytesMax.
 absl::StatusOr<MappedRow> MapRow(const DesignTable& table, const DesignRow& row,
-                                 const FieldSource& record, Timestamp time);
+                                 const FieldSource& record, Timestamp time,
+                                 uint64_t value_bytes = 0);
 
 // Returns the bytes of the row key, and of family, qualifier and value of each cell. A number
 // has 8.

@@ -27,9 +27,6 @@ using stele::lab::LoadReport;
 
 constexpr size_t kProgressRecords = 256;
 constexpr size_t kDuplicateRowsMax = 3;  // listed per table
-// Of all values that one record becomes, in all tables. It is checked after each row, so a bad
-// record may have one row more in memory.
-constexpr uint64_t kRowsBytesMax = uint64_t{256} << 20;
 
 // One load, from its options to its report.
 class LoadRun {
@@ -194,10 +191,8 @@ class LoadRun {
         STELE_RETURN_IF_ERROR(reader.status());
         if (!Selects(row, reader.fields())) continue;
         STELE_ASSIGN_OR_RETURN(MappedRow made,
-                               MapRow(*tables_[t], row, reader.fields(), times_[t]));
+                               MapRow(*tables_[t], row, reader.fields(), times_[t], bytes));
         for (const MappedCell& cell : made.cells) bytes += cell.value.size();
-        if (bytes > kRowsBytesMax)
-          return InvalidArgument("the rows of the record have more than {} bytes", kRowsBytesMax);
         mapped->rows.emplace_back(t, std::move(made));
       }
     }

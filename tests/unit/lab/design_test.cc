@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "base/status.h"
+#include "lab/design/design_model.h"
+#include "lab/design/map_fields.h"
+#include "lab/design/row_mapping.h"
 #include "lab/yaml/key_schema.h"
 #include "lab/yaml/yaml_tree.h"
 #include "stele/stele.h"
@@ -368,6 +371,26 @@ TEST(DesignTest, RejectsRecordsThatDoNotFit) {
   }
   EXPECT_FALSE(design.Map("t", "other", {{"a", "1"}}, kTime).ok());
   EXPECT_EQ(design.Map("u", "in", {}, kTime).status().code(), absl::StatusCode::kNotFound);
+}
+
+// The value that exceeds the limit is the last one that is made: the next one is no number.
+TEST(DesignTest, TheValuesOfARecordAreCountedAsTheyAreMade) {
+  const Design design = DesignOf(
+      DesignWith("{a}",
+                 "    rows: [{input: in, cells: {\"f:p\": \"{v}\", \"f:q\": \"{v}\", \"n:x\": "
+                 "\"{n}\"}}]\n"));
+  const DesignTable& table = design.model()->tables[0];
+  const Design::Record record = {{"a", "1"}, {"v", "abc"}, {"n", "none"}};
+  const Design::Record right = {{"a", "1"}, {"v", "abc"}};
+  const auto map = [&](const Design::Record& fields, uint64_t value_bytes) {
+    return std::string(
+        MapRow(table, table.rows[0], MapFields(fields), kTime, value_bytes).status().message());
+  };
+  EXPECT_EQ(map(right, kRecordValueBytesMax - 6), "");
+  EXPECT_EQ(map(right, kRecordValueBytesMax - 5),
+            "the rows of the record have more than 268435456 bytes");
+  EXPECT_EQ(map(record, kRecordValueBytesMax - 5),
+            "the rows of the record have more than 268435456 bytes");
 }
 
 TEST(DesignTest, KeysMayBeTyped) {
