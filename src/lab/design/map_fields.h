@@ -10,6 +10,7 @@
 
 #include "lab/mapping/lab_json.h"
 #include "lab/template/field_source.h"
+#include "lab/template/template_function.h"
 #include "stele/lab/design.h"
 
 namespace stele::internal::lab {
@@ -26,9 +27,7 @@ class MapFields : public FieldSource {
   std::optional<std::string> Json(std::string_view field) const override {
     const auto text = Text(field);
     if (!text.has_value()) return std::nullopt;
-    std::string json;
-    AppendJsonString(*text, &json);
-    return json;
+    return JsonString(*text, kTemplateTextBytesMax);
   }
   std::vector<std::string> Names() const override {
     std::vector<std::string> names;

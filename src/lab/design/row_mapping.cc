@@ -22,9 +22,12 @@ std::optional<int64_t> Int64Of(std::string_view text) {
   return number;
 }
 
+bool IsText(const keys::RowKeySchema::Field& field) {
+  return field.type == KeyFieldType::kString || field.type == KeyFieldType::kBytes;
+}
+
 absl::StatusOr<keys::Value> KeyValueOf(const keys::RowKeySchema::Field& field, std::string text) {
-  if (field.type == KeyFieldType::kString || field.type == KeyFieldType::kBytes)
-    return keys::Value(std::move(text));
+  if (IsText(field)) return keys::Value(std::move(text));
   std::optional<int64_t> number = Int64Of(text);
   if (field.type == KeyFieldType::kTimestamp && !number.has_value()) number = ParseTime(text);
   if (!number.has_value()) {
@@ -112,10 +115,15 @@ absl::StatusOr<std::string> MapKey(const DesignTable& table, const FieldSource& 
   const uint64_t bytes_max = table.schema.limits().row_key_bytes;
   if (table.key.schema.has_value()) {
     std::vector<keys::Value> values;
+    uint64_t bytes = 0;
     for (size_t i = 0; i < table.key.from.size(); ++i) {
+      const keys::RowKeySchema::Field& field = table.key.schema->fields()[i];
       STELE_ASSIGN_OR_RETURN(std::string text, table.key.from[i].Text(record));
-      STELE_ASSIGN_OR_RETURN(keys::Value value,
-                             KeyValueOf(table.key.schema->fields()[i], std::move(text)));
+      // No encoding makes a text shorter. The key would need several copies of it.
+      if (IsText(field)) bytes += text.size();
+      if (bytes > bytes_max)
+        return InvalidArgument("the row key has more than {} bytes", bytes_max);
+      STELE_ASSIGN_OR_RETURN(keys::Value value, KeyValueOf(field, std::move(text)));
       values.push_back(std::move(value));
     }
     return table.key.schema->Encode(values, bytes_max);

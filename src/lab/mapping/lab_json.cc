@@ -232,6 +232,12 @@ void AppendSet(const Item& item, uint32_t index, std::string* out) {
   out->append("]}");
 }
 
+// Returns how many bytes a byte of a text has in a JSON string.
+size_t JsonStringBytes(char c) {
+  if (static_cast<unsigned char>(c) < 0x20) return std::string_view("\\u0000").size();
+  return c == '"' || c == '\\' ? 2 : 1;
+}
+
 }  // namespace
 
 std::vector<uint32_t> SortedMembers(const Item& item, uint32_t index) {
@@ -248,9 +254,14 @@ std::vector<uint32_t> SortedMembers(const Item& item, uint32_t index) {
   return members;
 }
 
-size_t JsonStringBytes(char c) {
-  if (static_cast<unsigned char>(c) < 0x20) return std::string_view("\\u0000").size();
-  return c == '"' || c == '\\' ? 2 : 1;
+std::string JsonString(std::string_view text, size_t bytes_max) {
+  size_t bytes = 2;  // quotes
+  size_t taken = 0;
+  while (taken < text.size() && bytes <= bytes_max) bytes += JsonStringBytes(text[taken++]);
+  std::string json;
+  json.reserve(bytes);
+  AppendJsonString(text.substr(0, taken), &json);
+  return json;
 }
 
 void AppendJsonString(std::string_view text, std::string* out) {

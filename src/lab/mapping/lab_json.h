@@ -20,8 +20,9 @@ namespace stele::internal::lab {
 
 // Appends a JSON string: UTF-8 with escapes for '"', '\' and control characters only.
 void AppendJsonString(std::string_view text, std::string* out);
-// Returns how many bytes a byte of a text has in a JSON string.
-size_t JsonStringBytes(char c);
+// Returns a JSON string. One of more than `bytes_max` bytes may be cut after more than these bytes,
+// so it needs little more memory.
+std::string JsonString(std::string_view text, size_t bytes_max);
 // Appends a value of an item.
 void AppendLabJson(const Item& item, uint32_t index, std::string* out);
 // Adds the value of `text` to an item, under this name. Accepts only what AppendLabJson() appends.

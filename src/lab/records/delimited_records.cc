@@ -179,15 +179,7 @@ absl::StatusOr<RecordFields> DelimitedRecords::AllFields() const {
 std::optional<std::string> DelimitedRecords::Json(std::string_view field) const {
   const auto text = Text(field);
   if (!text.has_value()) return std::nullopt;
-  // No template accepts a larger text, so what follows is not built.
-  size_t bytes = 2;  // quotes
-  size_t taken = 0;
-  while (taken < text->size() && bytes <= kTemplateTextBytesMax)
-    bytes += JsonStringBytes((*text)[taken++]);
-  std::string json;
-  json.reserve(bytes);
-  AppendJsonString(text->substr(0, taken), &json);
-  return json;
+  return JsonString(*text, kTemplateTextBytesMax);
 }
 
 }  // namespace stele::internal::lab

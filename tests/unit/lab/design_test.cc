@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -410,6 +411,40 @@ TEST(DesignTest, KeysMayBeTyped) {
   EXPECT_FALSE(design.Key("t", {{"a", "x"}, {"b", "y"}, {"c", "1"}}).ok());
   EXPECT_FALSE(design.Key("t", {{"a", "x"}, {"b", "1"}, {"c", "-1"}}).ok());
   EXPECT_EQ(design.TableSchema("t")->properties().count("row_key_schema"), 1U);
+}
+
+// The size is checked before a text is encoded, and before the next field is read.
+TEST(DesignTest, ATypedKeyHasALimit) {
+  const Design design = DesignOf(
+      "stele: design/1\n"
+      "tables:\n"
+      "  t:\n"
+      "    families: {f: {}}\n"
+      "    row_key_schema:\n"
+      "      fields:\n"
+      "        - {name: a, type: string, from: \"{a}\"}\n"
+      "        - {name: b, type: bytes, from: \"{b}\"}\n"
+      "        - {name: c, type: int64, from: \"{c}\"}\n");
+  const auto error = [&](const Design::Record& record) {
+    return std::string(design.Key("t", record).status().message());
+  };
+  const std::string wrong_text(2049, '\xff');
+  EXPECT_EQ(error({{"a", std::string(2048, 'a')}, {"b", std::string(2040, 'b')}, {"c", "1"}}), "");
+  EXPECT_EQ(error({{"a", wrong_text}, {"b", std::string(2048, 'b')}}),
+            "the row key has more than 4096 bytes");
+  EXPECT_EQ(error({{"a", std::string(4097, 'a')}}), "the row key has more than 4096 bytes");
+  EXPECT_EQ(error({{"a", std::string(4096, 'a')}, {"b", ""}, {"c", "1"}}),
+            "the row key would have 4103 bytes, and at most 4096 are allowed");
+}
+
+// No template accepts more, so no more is built: 48 MiB of these bytes are 288 MiB of JSON.
+TEST(DesignTest, TheJsonOfAFieldStopsAtTheLimitOfTemplates) {
+  const Design::Record record = {{"a", std::string(size_t{48} << 20, '\1')}, {"b", "\"\1"}};
+  const std::optional<std::string> json = MapFields(record).Json("a");
+  ASSERT_TRUE(json.has_value());
+  EXPECT_GT(json->size(), kTemplateTextBytesMax);
+  EXPECT_LT(json->size(), kTemplateTextBytesMax + 8);
+  EXPECT_EQ(MapFields(record).Json("b"), R"("\"\u0001")");
 }
 
 TEST(DesignTest, AnExistingTableMustBeTheSame) {
