@@ -7,7 +7,7 @@
 // commit looks up its rows only while there are watches or cached versions. It skips each row whose
 // hash has a counter of zero.
 //
-// A watch may also keep the values that commits set in the row from then on.
+// A watch may also keep copies of the values that commits set in the row (BeginKeeping).
 //
 // The same table caches the versions of columns that range deletes fenced recently
 // (commit/column_versions.h), up to kVersionsBytesMax. Commits keep them up to date.
@@ -92,8 +92,8 @@ class RowWatches {
     bool WrittenAfter(uint64_t sequence) const;
 
     // Returns the values that commits after `sequence` set in the row, in their order. Misses the
-    // commits that WrittenAfter misses. Ask with ascending sequences, since values may be forgotten
-    // when they were returned. For a watch from BeginKeeping only.
+    // commits that WrittenAfter misses. `sequence` must not decrease from call to call, since
+    // returned values may be dropped. For a watch from BeginKeeping only.
     SetValues TakeValuesSetAfter(uint64_t sequence);
 
     // For RowWatches.
@@ -107,8 +107,8 @@ class RowWatches {
     bool keeps_values_;
   };
   Watch Begin(uint32_t table_id, std::string_view row_key);
-  // Until the watch ends, each value that a commit sets in the row is copied. For rows with few and
-  // small cells.
+  // Like Begin. The watch also keeps a copy of each value that a commit sets in the row. For rows
+  // with few and small cells.
   Watch BeginKeeping(uint32_t table_id, std::string_view row_key);
 
   // False if Note has nothing to do. For the leader, after it published.

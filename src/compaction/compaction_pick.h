@@ -20,7 +20,7 @@ namespace stele::internal {
 
 enum class CompactionKind {
   kMerge,  // merge the inputs into one file
-  kMajor,  // merge the whole stack; tombstones are dropped
+  kMajor,  // a kMerge of the whole stack of each tablet; tombstones are dropped
   // Rewrite a part of the oldest cluster in the bottommost codec. No other reference of the cluster
   // has rows of this part.
   kRecompress,

@@ -4,8 +4,9 @@
 // Used by:   compaction/reclaim_policy.cc.
 // Estimates: EstimateDeadBytes counts the dead bytes that a file's own summary shows. OlderContents
 //            bounds the bytes that newer tombstones and versions may hide in older files. A summary
-//            cannot show more: a deleted row may never have existed. So the bound only decides
-//            whether a sample is worth its cost (PickerInput::measure_dead).
+//            does not show how many cells they really hide: a deleted row may never have existed.
+//            So the bound only decides whether a sample is worth its cost
+//            (PickerInput::measure_dead).
 // Terminates: for a file that a major compaction wrote at `now`, every estimate is zero. It has no
 //            tombstone, no dropped family, no version that is garbage at `now` for any ordinal, and
 //            no column with more versions than its rule allows at the file's newest commit time. In

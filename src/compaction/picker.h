@@ -11,8 +11,8 @@
 //            2. Tablets are split and merged (tablet_picker.h). This costs almost nothing and gives
 //               later compactions the right size.
 //            3. Adjacent clusters without common rows are joined by metadata (file_policy.h). After
-//               many of these in a row, the kinds below come first. After many jobs of kinds 3 to 5
-//               in a row, the kinds below these come first once.
+//               many of these in a row, kinds 4 to 8 come first. After many jobs of kinds 3 to 5 in
+//               a row, kinds 6 to 8 come first once.
 //            4. Enough adjacent clusters of similar size are merged (merge_policy.h). This keeps
 //               writes cheap; the compaction debt counts these merges. Files that drops have
 //               fragmented are rewritten, too. The candidate that removes more sources or fragments

@@ -7,11 +7,11 @@
 // Calls:     jobs/job_runner.h (flush; compaction after compaction/picker.h),
 //            jobs/memtable_spill.h, wal/commit_log.h (PrepareSpare).
 // Order:     flushes first (writers wait for them), then a spare log segment, the reserve, a spill
-//            of a pinned memtable, and compactions last. Of two or more threads, some run only
-//            compactions, with a lower priority than the rest of the process, and the others run
-//            everything else. So flushes, reads and writes never wait for a compaction
-//            (docs/decisions/0015-compaction-policy.md). A single background thread does one job at
-//            a time, at normal priority.
+//            of a pinned memtable, and compactions last. Of two or more threads, a quarter (at
+//            least one) run everything except compactions. The others run only compactions, with a
+//            lower priority than the rest of the process. So a flush never waits for the end of a
+//            compaction (docs/decisions/0015-compaction-policy.md). A single background thread does
+//            one job at a time, at normal priority.
 // Errors:    a failed job is retried with backoff, while other jobs continue. The error is kept in
 //            EngineState and reported once by Event; it is removed when the job succeeds or is no
 //            longer due. A file that a compaction cannot read is left alone

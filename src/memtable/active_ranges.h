@@ -3,8 +3,8 @@
 //
 // Used by:   memtable/memtable_cursor.cc, which adds each tombstone at its newest timestamp
 //            (cell/cell.h).
-// Kept:      a tombstone is dropped if another one hides everything that it hides. So among the
-//            kept ones a later start means a later commit, and the last one is the newest commit
+// Kept:      a tombstone is dropped if another one hides everything that it hides. So the commits
+//            of the kept tombstones ascend with their starts, and the last one is the newest commit
 //            that deletes at the current timestamp. A tombstone that starts above the current
 //            timestamp no longer hides anything and is removed.
 // Cost:      n calls take O(n log n), for any order of the starts and the commits.

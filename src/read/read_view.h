@@ -1,4 +1,5 @@
-// read/read_view.h: an immutable set of the memtables and SSTables of all tables, for readers.
+// read/read_view.h: an immutable set of the memtables and SSTables of all tables, for readers
+// (RocksDB: SuperVersion).
 //
 // Used by:   state/engine_state.cc makes a new one whenever a memtable is frozen or an edit is
 //            installed. Every read, flush and snapshot holds one.
@@ -56,7 +57,7 @@ struct ViewTablet {
   KeyRange range;
   std::vector<ViewReference> stack;                    // newest first
   std::shared_ptr<TabletCounters> counters = nullptr;  // null: nothing is counted
-  // The counters' value when the stack last changed.
+  // The value of counters->reads when the stack last changed.
   uint64_t reads_before = 0;
   // For the file references of `stack`, here and in the Version.
   std::shared_ptr<const MemoryCharge> charge = nullptr;
