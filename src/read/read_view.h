@@ -42,7 +42,7 @@ struct ViewReference {
   bool narrowed = false;  // the reference covers only a part of the file
   // The number of fragments of one file from this reference on, in row order. A row is in at most
   // one of them. A file has several if drops have cut it.
-  size_t pieces = 1;
+  size_t fragment_count = 1;
 };
 
 // Counters of a tablet since the database was opened, including those of the tablets that it was
