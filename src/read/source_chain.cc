@@ -375,7 +375,7 @@ SoleColumn RowSources::SoleColumnOf(const ChainOptions& options, size_t source_c
   SoleColumn column{
       .family = options.sole_column->family,
       .qualifier = options.sole_column->first,
-      .newest_alone = options.latest_only,
+      .latest_only = options.latest_only,
       .older_greatest = std::vector<int64_t>(source_count, std::numeric_limits<int64_t>::max())};
   const uint32_t family_id = table_.definition().families[column.family].id;
   int64_t greatest = std::numeric_limits<int64_t>::min();
