@@ -82,7 +82,7 @@ struct CompactionPick {
 struct SplitPoint {
   std::string split_row;  // not the first possible row of the tablet
   uint64_t bytes_before = 0;
-  uint64_t bytes_behind = 0;
+  uint64_t bytes_after = 0;
 };
 
 // Requests an estimate of the share of a stack's bytes that a major compaction would free.

@@ -576,7 +576,7 @@ plant(
     "tablets", ["unit_db --gtest_filter=Tablet*"], "src/jobs/split_point.cc",
     ("a lookup's result is kept forever", "if (it != entries_.end() && ShowSame(it->second.stack, stack)) return", "if (it != known_.end()) return"),
     ("no lookup's result is kept", "entries_.insert_or_assign(name, Entry{stack, split_point});", ""),
-    ("a tablet may be split anywhere", "smaller > std::min(best->bytes_before, best->bytes_behind)", "false"),
+    ("a tablet may be split anywhere", "smaller > std::min(best->bytes_before, best->bytes_after)", "false"),
 )
 plant(
     "tablets", ["unit_db --gtest_filter=Tablet*"], "src/views/index_boundaries.cc",

@@ -194,7 +194,7 @@ TEST_F(TabletChangesTest, TheSplitPointIsFoundOnceForAStack) {
   const auto split_point = cache.Of(*view, {table_id, ""});
   ASSERT_TRUE(split_point.has_value());
   EXPECT_NEAR(static_cast<double>(split_point->bytes_before),
-              static_cast<double>(split_point->bytes_behind), 3000);
+              static_cast<double>(split_point->bytes_after), 3000);
   ReadView blind;  // the same sorted runs, but nothing is known about their files
   blind.version = view->version;
   auto table = std::make_shared<TableView>(*view->Find(table_id));
