@@ -415,7 +415,7 @@ uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileSh
     debt_bytes += FragmentDebtBytes(clusters);
     const TieredDebt tiered = TieredDebtOf(clusters);
     debt_bytes += tiered.bytes;
-    if (tablet.stack.size() <= sizes.free_files) continue;
+    if (tablet.stack.size() <= sizes.debt_free_files) continue;
     for (const InputRange& inputs : tiered.inputs) {
       for (size_t i = inputs.begin; i < inputs.end; ++i) files.insert(tablet.stack[i].file->number);
     }
@@ -427,8 +427,8 @@ uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileSh
     const auto it = parts.find(file);
     return it != parts.end() && it->second.shown > 1;
   });
-  return debt_bytes +
-         sizes.file_debt_bytes * (std::max(files.size(), sizes.free_files) - sizes.free_files);
+  return debt_bytes + sizes.file_debt_bytes *
+                          (std::max(files.size(), sizes.debt_free_files) - sizes.debt_free_files);
 }
 
 uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable,
