@@ -24,15 +24,15 @@ namespace stele::internal {
 
 // The file's bytes (as stored) that a major compaction is expected to free, without the cells that
 // other files hide. Tombstones count as dead bytes.
-struct ShownDeadBytes {
+struct DeadBytesEstimate {
   uint64_t all = 0;
   uint64_t of_dropped_families = 0;  // the part of `all` that samples do not count
   // Only some cells are garbage by age or ordinal. `all` assumes that bytes are spread evenly over
   // the cells, so it may be very wrong.
   bool is_guess = false;
 };
-ShownDeadBytes EstimateDeadBytes(const SstableFile& file, const TableDefinition& definition,
-                                 int64_t now);
+DeadBytesEstimate EstimateDeadBytes(const SstableFile& file, const TableDefinition& definition,
+                                    int64_t now);
 
 // True if every cell of the file is garbage at any ordinal: in a dropped family, or garbage(1,
 // greatest timestamp, now).

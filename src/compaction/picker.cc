@@ -117,7 +117,7 @@ class TablePicker {
       tablets_.push_back(
           {.tablet = &tablet,
            .is_free = is_free && !input.busy.contains(name),
-           .is_alone = ShowsAny(tablet, FilesOf(input.unreadable, name)),
+           .is_alone = ReferencesAny(tablet, FilesOf(input.unreadable, name)),
            .reads = reads == input.reads.end() ? 0 : reads->second,
            .stack_spans = StackSpansOf(tablet, parts_, FilesOf(input.unreadable, name))});
     }

@@ -49,7 +49,7 @@ struct StackSpan {
 std::vector<StackSpan> StackSpansOf(const Tablet& tablet, const FileShares& parts,
                                     const std::set<uint64_t>& unreadable);
 // True if the tablet references one of these files.
-bool ShowsAny(const Tablet& tablet, const std::set<uint64_t>& files);
+bool ReferencesAny(const Tablet& tablet, const std::set<uint64_t>& files);
 
 // Adjacent clusters, or adjacent references.
 struct InputRange {
