@@ -425,7 +425,7 @@ uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileSh
   // again, so it is not counted.
   std::erase_if(files, [&](uint64_t file) {
     const auto it = parts.find(file);
-    return it != parts.end() && it->second.shown > 1;
+    return it != parts.end() && it->second.referencing_tablets > 1;
   });
   return debt_bytes + sizes.file_debt_bytes *
                           (std::max(files.size(), sizes.debt_free_files) - sizes.debt_free_files);

@@ -84,10 +84,10 @@ plant(
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/file_shares.cc",
-    ("a shared file counts in full for each tablet", "return file_bytes / file.all / ReferencesInTablet(reference, file);",
+    ("a shared file counts in full for each tablet", "return file_bytes / file.reached_tablets / ReferencesInTablet(reference, file);",
      "return file_bytes / ReferencesInTablet(reference, file);"),
-    ("several references of one tablet to a file count as one part each", "return file_bytes / file.all / ReferencesInTablet(reference, file);",
-     "return file_bytes / file.all;"),
+    ("several references of one tablet to a file count as one part each", "return file_bytes / file.reached_tablets / ReferencesInTablet(reference, file);",
+     "return file_bytes / file.reached_tablets;"),
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/reclaim_policy.cc",
