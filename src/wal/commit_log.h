@@ -106,12 +106,8 @@ class CommitLog {
   // before Release removes segments: recovery requires every segment from the manifest's
   // oldest_segment on (ReadLog: a missing one is DataLoss).
   uint64_t OldestSegmentAfter(uint64_t through) const;
-  // A segment and an offset in it. Everything before it is synced.
-  struct Position {
-    uint64_t segment_number = 0;
-    uint64_t offset = 0;
-  };
-  Position synced_end() const;
+  // Everything before this position is synced.
+  LogPosition synced_end() const;
   // The size of the log with records that are not released, for deciding when to flush the oldest
   // memtable.
   uint64_t bytes() const;
@@ -121,13 +117,9 @@ class CommitLog {
   // The last result of options.space_is_scarce.
   bool space_is_scarce() const;
   bool poisoned() const;
-  // The segments of the log, oldest first, and how many bytes of each contain records. For Verify
-  // and recovery.
-  struct SegmentPart {
-    uint64_t number = 0;
-    uint64_t bytes = 0;
-  };
-  std::vector<SegmentPart> Parts() const;
+  // For each segment of the log, oldest first, the position where its records end. For Verify and
+  // recovery.
+  std::vector<LogPosition> SegmentEnds() const;
 
   // Writes the end mark and syncs. Only the destructor may be called afterwards.
   absl::Status Close();
