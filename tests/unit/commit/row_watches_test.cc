@@ -84,27 +84,27 @@ TEST(RowWatchesTest, AWatchKeepsTheValuesOfLaterCommits) {
   const RowWatches::Watch plain = watches.Begin(kWatchedTable, "r");
   set("r", 4, "before");
   {
-    RowWatches::Watch first = watches.BeginKeeping(kWatchedTable, "r");
+    RowWatches::Watch first = watches.BeginKeepingValues(kWatchedTable, "r");
     EXPECT_EQ(first.TakeValuesSetAfter(3).values, Values());
     EXPECT_EQ(first.TakeValuesSetAfter(3).through, 4u);
     EXPECT_EQ(first.TakeValuesSetAfter(5).through, 5u);
     set("r", 6, "a");
     set("other", 7, "x");
     set("r", 8, "b");
-    RowWatches::Watch second = watches.BeginKeeping(kWatchedTable, "r");
+    RowWatches::Watch second = watches.BeginKeepingValues(kWatchedTable, "r");
     EXPECT_EQ(second.TakeValuesSetAfter(6).values, Values{"b"});
     EXPECT_EQ(first.TakeValuesSetAfter(5).values, (Values{"a", "b"})) << "kept for both";
     first = watches.Begin(kWatchedTable, "other");
     set("r", 9, "c");
     EXPECT_EQ(second.TakeValuesSetAfter(9).values, Values());
     set("r", 10, "d");
-    const RowWatches::SetValues last = second.TakeValuesSetAfter(9);
+    const RowWatches::WrittenValues last = second.TakeValuesSetAfter(9);
     EXPECT_EQ(last.values, Values{"d"});
     EXPECT_EQ(last.through, 10u);
     EXPECT_EQ(second.TakeValuesSetAfter(9).values, Values()) << "the only watch took it";
   }
   set("r", 11, "e");
-  RowWatches::Watch later = watches.BeginKeeping(kWatchedTable, "r");
+  RowWatches::Watch later = watches.BeginKeepingValues(kWatchedTable, "r");
   set("r", 12, "f");
   EXPECT_EQ(later.TakeValuesSetAfter(0).values, Values{"f"})
       << "the last watch that kept values ended";
