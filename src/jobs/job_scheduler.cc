@@ -78,7 +78,7 @@ std::map<TabletName, uint64_t> ReadsIn(const ReadView& view) {
   for (const auto& [table_id, table] : view.tables) {
     for (const ViewTablet& tablet : table->tablets) {
       const uint64_t since =
-          tablet.counters->reads.load(std::memory_order_relaxed) - tablet.reads_before;
+          tablet.counters->reads.load(std::memory_order_relaxed) - tablet.reads_at_stack_change;
       if (since > 0) reads[{table_id, tablet.range.start}] = since;
     }
   }

@@ -58,7 +58,7 @@ struct ViewTablet {
   std::vector<ViewReference> stack;                    // newest first
   std::shared_ptr<TabletCounters> counters = nullptr;  // null: nothing is counted
   // The value of counters->reads when the stack last changed.
-  uint64_t reads_before = 0;
+  uint64_t reads_at_stack_change = 0;
   // For the file references of `stack`, here and in the Version.
   std::shared_ptr<const MemoryCharge> charge = nullptr;
 

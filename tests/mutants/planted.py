@@ -565,7 +565,7 @@ plant(
     "tablets", ["unit_db --gtest_filter=Tablet*"], "src/views/tablet_counters.cc",
     ("both tablets of a split get all counts", "return count * (index + 1) / parts - count * index / parts;", "return count;"),
     ("counts start again with each install", "same.counters = old.counters;", ""),
-    ("read counts never start again", "if (!OnlyLostRows(old.stack, same.stack)) same.reads_before = same.counters->reads.load(std::memory_order_relaxed);",
+    ("read counts never start again", "if (!OnlyLostRows(old.stack, same.stack)) same.reads_at_stack_change = same.counters->reads.load(std::memory_order_relaxed);",
      ""),
 )
 plant(

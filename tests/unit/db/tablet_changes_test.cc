@@ -250,7 +250,7 @@ TEST_F(TabletChangesTest, ReadsAndWritesAreCountedByTablet) {
   const auto reads = [this](size_t index) {
     const std::shared_ptr<const ReadView> view = engine().storage().state.view();
     const ViewTablet& tablet = view->tables.entries().back().second->tablets[index];
-    return tablet.counters->reads.load() - tablet.reads_before;
+    return tablet.counters->reads.load() - tablet.reads_at_stack_change;
   };
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   EXPECT_EQ(reads(starts.size() - 1), 0u);
