@@ -35,11 +35,11 @@ class UnreadableFiles {
   FilesByTablet FilesAt(TimePoint now) const;
 
  private:
-  struct Rest {
+  struct RetryState {
     std::chrono::milliseconds backoff{0};
     TimePoint retry_at{};
   };
-  std::map<uint64_t, std::map<TabletName, Rest>> files_;  // by file number
+  std::map<uint64_t, std::map<TabletName, RetryState>> files_;  // by file number
 };
 
 }  // namespace stele::internal
