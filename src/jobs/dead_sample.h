@@ -46,8 +46,8 @@ class DeadSamples {
     int64_t taken_at = 0;  // by the database's clock
     std::optional<double> share;
   };
-  static bool Serves(const Entry& entry, const std::vector<SstableReference>& stack,
-                     const DeadSampleRequest& request, int64_t now);
+  static bool IsUsable(const Entry& entry, const std::vector<SstableReference>& stack,
+                       const DeadSampleRequest& request, int64_t now);
 
   Mutex mutex_;
   std::map<TabletName, Entry> entries_ ABSL_GUARDED_BY(mutex_);

@@ -88,7 +88,7 @@ class CommitLog::State {
   absl::Status BeginFirstSegment(uint64_t record_bytes);
   absl::Status BeginNextSegment(uint64_t record_bytes);
   absl::Status MakeSegmentDurable();
-  bool SpareServesBetter() const;
+  bool SwitchToSpareIsDue() const;
   void NoteSync(const std::vector<LiveSegment>& segments) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t SyncedOffsetOfActive() const;
   void Publish(uint64_t first_sequence, uint64_t record_bytes, bool name_synced);
@@ -197,7 +197,7 @@ uint64_t CommitLog::State::SyncedOffsetOfActive() const {
 
 // True if syncs are frequent and a written spare exists, while the active segment was only
 // reserved.
-bool CommitLog::State::SpareServesBetter() const {
+bool CommitLog::State::SwitchToSpareIsDue() const {
   if (active_.written) return false;
   {
     MutexLock lock(mutex_);
@@ -264,7 +264,7 @@ absl::Status CommitLog::State::TryAppend(std::span<const LogRecord> records, Rec
     if (!writer_.HasRoom(record_bytes)) {
       STELE_RETURN_IF_ERROR(CheckRoom(record_bytes));
       STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
-    } else if (SpareServesBetter()) {
+    } else if (SwitchToSpareIsDue()) {
       STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
     }
     const bool begun = writer_.IsBegun();

@@ -492,7 +492,7 @@ plant(
      "spares_.Retire({active_.number, true});"),
     ("zeros are written in advance for a log that is synced only for flushes",
      "if (small_syncs_ < kSyncsOften && !spares_.HasRetired()) return false;", ""),
-    ("a log that is synced often continues in space that was only reserved", "} else if (SpareServesBetter()) {", "} else if (false) {"),
+    ("a log that is synced often continues in space that was only reserved", "} else if (SwitchToSpareIsDue()) {", "} else if (false) {"),
 )
 
 plant(
