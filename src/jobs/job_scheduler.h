@@ -129,7 +129,9 @@ class JobScheduler final : public BackgroundWork {
   struct PickState {
     int64_t now = 0;  // the database clock, after the view was taken (SetTime)
     std::shared_ptr<const ReadView> view;
-    std::weak_ptr<const ReadView> of;    // `view`, as long as any thread holds it
+    // The same view. It does not keep the view alive, and shows later whether the state has a newer
+    // one.
+    std::weak_ptr<const ReadView> weak_view;
     std::set<TabletName> excluded;       // tablets that are not picked at present
     std::set<uint32_t> excluded_tables;  // tables that are not picked at present
     // The newest one, or the one that this search made.
