@@ -44,7 +44,7 @@ bool IsAnyDue(const PickerInput& input, const TableState& adjacent, const FileSh
 // The compaction debt: the bytes that merging by size still has to rewrite, after all possible
 // joins, and the bytes of fragmented clusters. It also counts the files that only this tablet
 // references and that wait for a merge by size or a small-file compaction. The first
-// sizes.debt_free_files of them are free, and each further one counts sizes.file_debt_bytes. The
+// sizes.debt_free_files of them add no debt, and each further one adds sizes.file_debt_bytes. The
 // debt is 0 if PickCompaction would pick nothing on a disk with enough space. It drives write
 // stalls. Not counted are compactions for reads, dead bytes or codecs, which can wait, and merges
 // that `unreadable` files prevent.

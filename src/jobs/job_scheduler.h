@@ -14,9 +14,10 @@
 //            one job at a time, at normal priority.
 // Errors:    a failed job is retried with backoff, while other jobs continue. The error is kept in
 //            EngineState and reported once by Event; it is removed when the job succeeds or is no
-//            longer due. A file that a compaction cannot read is left alone
-//            (state/unreadable_files.h): its tablet compacts the newer and the older files. In a
-//            poisoned database no job is due, since no result could be installed.
+//            longer due. After a compaction could not read a file, the compactions of its tablet
+//            leave it out (state/unreadable_files.h). They merge the files newer than it, or those
+//            older than it, but never across it. In a poisoned database no job is due, since no
+//            result could be installed.
 // Waits:     a waiting call returns failures that concern its own work, and no others.
 // Manual:    without threads, Step() runs one due job on the caller's thread, and calls that wait
 //            run jobs themselves. The order of events is the same each time, for tests.
