@@ -158,8 +158,8 @@ std::optional<RowWatches::Floor> RowWatches::FloorOf(const Watch& watch, const C
       .sequence = is_partly_noted ? row.written - 1 : std::max(known->sequence, row.written)};
 }
 
-void RowWatches::Remember(const Watch& watch, const ColumnName& column, uint64_t generation,
-                          uint64_t sequence, ColumnVersions versions) {
+void RowWatches::CacheVersions(const Watch& watch, const ColumnName& column, uint64_t generation,
+                               uint64_t sequence, ColumnVersions versions) {
   if (versions.count() > kVersionsMax) return;
   MutexLock lock(mutex_);
   Row& row = watch.row()->second;

@@ -137,8 +137,8 @@ class RowWatches {
                                const Retention& retention, int64_t now);
   // Caches the versions that a read at `sequence` found. The watch must have begun before that
   // read. Does nothing if the row was written since.
-  void Remember(const Watch& watch, const ColumnName& column, uint64_t generation,
-                uint64_t sequence, ColumnVersions versions);
+  void CacheVersions(const Watch& watch, const ColumnName& column, uint64_t generation,
+                     uint64_t sequence, ColumnVersions versions);
 
  private:
   struct Column {
