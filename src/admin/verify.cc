@@ -142,48 +142,45 @@ void VerifyManifest(const VerifySource& source, VerifyReport* report) {
   if (info.ok()) report->bytes += info->bytes;
 }
 
-// Reads the log concurrently with its writers: the parts that existed at the start.
-absl::Status ReadParts(const VerifySource& source,
-                       const std::vector<CommitLog::SegmentPart>& parts) {
-  const CommitLog::SegmentPart& written = parts.back();
+// Reads the log concurrently with its writers, up to the end that it had at the start.
+absl::Status ReadUpTo(const std::vector<LogPosition>& segment_ends, const VerifySource& source) {
+  const LogPosition& written = segment_ends.back();
   STELE_ASSIGN_OR_RETURN(const LogTail tail,
                          ReadLog({.file_system = source.directory->file_system(),
                                   .directory = source.directory->path(),
                                   .database_id = source.directory->id(),
-                                  .oldest_segment = parts.front().number,
-                                  .end = {written.number, written.bytes}},
+                                  .oldest_segment = segment_ends.front().segment_number,
+                                  .end = written},
                                  [](uint64_t, std::string_view) { return absl::OkStatus(); }));
   // After a crash, a bad end would be an unfinished write. Here it is known how much was written.
-  if (LogPosition{tail.segment_number, tail.end_offset} >=
-      LogPosition{written.number, written.bytes})
-    return absl::OkStatus();
+  if (LogPosition{tail.segment_number, tail.end_offset} >= written) return absl::OkStatus();
   return DataLoss(SegmentName(tail.segment_number), tail.end_offset,
                   fmt::format("no valid record, although {} was written up to {}",
-                              SegmentName(written.number), written.bytes));
+                              SegmentName(written.segment_number), written.offset));
 }
 
 // A flush may release segments while they are read, which then look corrupt or are missing. The
 // read is repeated, in the end without a concurrent install.
 void VerifyLog(const VerifySource& source, VerifyReport* report) {
   constexpr int kReadsDuringInstalls = 3;
-  std::vector<CommitLog::SegmentPart> parts;
+  std::vector<LogPosition> segment_ends;
   const auto read = [&] {
-    parts = source.log->Parts();
-    return ReadParts(source, parts);
+    segment_ends = source.log->SegmentEnds();
+    return ReadUpTo(segment_ends, source);
   };
   absl::Status status;
   for (int readings = 0; readings <= kReadsDuringInstalls; ++readings) {
     status = readings < kReadsDuringInstalls ? read() : source.installer->RunWithoutInstalls(read);
     // NotFound: a spare segment was renamed between its listing and its opening.
-    const bool is_settled =
-        source.log->oldest_segment() == parts.front().number && !absl::IsNotFound(status);
+    const bool is_settled = source.log->oldest_segment() == segment_ends.front().segment_number &&
+                            !absl::IsNotFound(status);
     if (status.ok() || is_settled) break;
   }
-  for (const CommitLog::SegmentPart& part : parts) {
+  for (const LogPosition& end : segment_ends) {
     ++report->files;
-    report->bytes += part.bytes;
+    report->bytes += end.offset;
   }
-  if (!status.ok()) AddError(status, SegmentName(parts.front().number), report);
+  if (!status.ok()) AddError(status, SegmentName(segment_ends.front().segment_number), report);
 }
 
 // Writers continue meanwhile. Only the manifest is read without concurrent edits.

@@ -8,8 +8,8 @@
 // Leader:    writers queue up, and the one at the head leads. It takes the writers behind it (up to
 //            kGroupBytesMax) and assigns each batch its sequence. It appends all batches to the log
 //            with one write, and syncs if any writer requests it. Then it applies and publishes
-//            them, and wakes the others. A conditional batch joins a group only if no other batch
-//            of it writes its rows.
+//            them, and wakes the others. A conditional batch joins a group only if no earlier batch
+//            of the group writes one of its rows.
 // Tokens:    a write with a token also writes the token's row, on the condition that no other
 //            commit wrote that row since the token was looked up. A group has each token at most
 //            once, so that the second of two writes with one token sees the first.

@@ -35,7 +35,7 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
     parts_.committer->Poison(status);
     return parts_.committer->poison();
   }
-  const CommitLog::Position synced_end = parts_.log->synced_end();
+  const LogPosition synced_end = parts_.log->synced_end();
   edit.synced_log_end = {.segment = synced_end.segment_number, .end_offset = synced_end.offset};
   absl::StatusOr<std::shared_ptr<const Version>> after = parts_.manifest->Append(edit);
   if (!after.ok()) {

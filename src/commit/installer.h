@@ -7,11 +7,10 @@
 //            (Install), views/sstable_files.h (MarkObsolete), and at the end wal/commit_log.h
 //            (Release).
 // Rules:     no edit becomes durable before the log is durable up to it (engine rule 3). Files are
-//            removed only after the edit that drops them is durable (engine rule 22). Segments are
-//            recycled only after the manifest states that older ones are not needed (engine rule
-//            18).
-// Errors:    a failed sync of the log or any failure of the manifest poisons the database (rule
-//            20).
+//            removed only after the edit that drops them is durable (engine rule 22). A segment is
+//            recycled only after the manifest states that it is no longer needed (engine rule 18).
+// Errors:    a failed sync of the log poisons the database, and so does a failure that poisons the
+//            manifest (engine rule 20). After any other error the Version is unchanged.
 // Threads:   thread-safe; one install at a time. I/O happens under mutex_, never under
 //            EngineState::mutex.
 #pragma once
@@ -53,11 +52,12 @@ class Installer {
   explicit Installer(Parts parts) : parts_(parts), debt_(parts.compaction) {}
 
   // `make` gets the current Version and returns the edit, or an error that is returned without any
-  // change. It need not set the clock mark, file numbers or segments.
+  // change. It need not set the clock mark, the next file number or the state of the log.
   using MakeEdit = std::function<absl::StatusOr<Edit>(const Version& version)>;
-  // `count` increases the counters of the job. It is called once under mutex_, after the edit is
-  // durable and before a view shows it. So a thread that waited for the result sees it counted. It
-  // is not called if Install fails. Empty: there is nothing to count.
+  // `flushed` is the memtable that the edit replaces by a file. `count` increases the counters of
+  // the job. It is called once under mutex_, after the edit is durable and before a view shows it.
+  // So a thread that waited for the result sees it counted. It is not called if Install fails.
+  // Empty: there is nothing to count.
   absl::Status Install(const MakeEdit& make,
                        std::optional<EngineState::Flushed> flushed = std::nullopt,
                        const std::function<void()>& count = nullptr);

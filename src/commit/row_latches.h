@@ -1,8 +1,8 @@
 // commit/row_latches.h: striped latches by row, so that conditional writes of one row queue up
 // instead of refusing each other (engine rule 5).
 //
-// Correctness needs only the check of the commit leader. The latches prevent conditional writes
-// from refusing each other again and again.
+// Correctness does not depend on the latches: the commit leader checks each condition. Without
+// latches, the conditional writes of a busy row would refuse each other again and again.
 // Waits:     for other writes of the row, until they are committed or have failed. A write that has
 //            a stop token or a deadline stops waiting when it is stopped.
 // Threads:   thread-safe. Acquired before the commit queue, never under another lock; several

@@ -46,7 +46,7 @@ RowWatches::Watch RowWatches::Begin(uint32_t table_id, std::string_view row_key)
   return Watch(this, row, /*keeps_values=*/false);
 }
 
-RowWatches::Watch RowWatches::BeginKeeping(uint32_t table_id, std::string_view row_key) {
+RowWatches::Watch RowWatches::BeginKeepingValues(uint32_t table_id, std::string_view row_key) {
   MutexLock lock(mutex_);
   const Rows::iterator row = FindOrAdd(table_id, row_key);
   ++row->second.watch_count;
@@ -67,10 +67,10 @@ bool RowWatches::Watch::WrittenAfter(uint64_t sequence) const {
   return row_->second.written > sequence;
 }
 
-RowWatches::SetValues RowWatches::Watch::TakeValuesSetAfter(uint64_t sequence) {
+RowWatches::WrittenValues RowWatches::Watch::TakeValuesSetAfter(uint64_t sequence) {
   MutexLock lock(watches_->mutex_);
   Row& row = row_->second;
-  SetValues set{.through = std::max(sequence, row.written), .values = {}};
+  WrittenValues set{.through = std::max(sequence, row.written), .values = {}};
   const auto begin =
       std::upper_bound(row.kept.begin(), row.kept.end(), sequence,
                        [](uint64_t after, const KeptValue& kept) { return after < kept.sequence; });
@@ -158,8 +158,8 @@ std::optional<RowWatches::Floor> RowWatches::FloorOf(const Watch& watch, const C
       .sequence = is_partly_noted ? row.written - 1 : std::max(known->sequence, row.written)};
 }
 
-void RowWatches::Remember(const Watch& watch, const ColumnName& column, uint64_t generation,
-                          uint64_t sequence, ColumnVersions versions) {
+void RowWatches::CacheVersions(const Watch& watch, const ColumnName& column, uint64_t generation,
+                               uint64_t sequence, ColumnVersions versions) {
   if (versions.count() > kVersionsMax) return;
   MutexLock lock(mutex_);
   Row& row = watch.row()->second;

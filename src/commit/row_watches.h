@@ -7,7 +7,7 @@
 // commit looks up its rows only while there are watches or cached versions. It skips each row whose
 // hash has a counter of zero.
 //
-// A watch may also keep the values that commits set in the row from then on.
+// A watch may also keep copies of the values that commits set in the row (BeginKeepingValues).
 //
 // The same table caches the versions of columns that range deletes fenced recently
 // (commit/column_versions.h), up to kVersionsBytesMax. Commits keep them up to date.
@@ -45,7 +45,7 @@ class RowWatches {
     std::string row_key;
   };
   struct Row;
-  struct NameLess {
+  struct RowNameLess {
     using is_transparent = void;
     template <typename A, typename B>
     bool operator()(const A& a, const B& b) const {
@@ -53,7 +53,7 @@ class RowWatches {
              std::pair<uint32_t, std::string_view>(b.table_id, b.row_key);
     }
   };
-  using Rows = std::map<RowName, Row, NameLess>;
+  using Rows = std::map<RowName, Row, RowNameLess>;
 
  public:
   // The limit for the memory of cached versions.
@@ -65,7 +65,7 @@ class RowWatches {
   RowWatches(const RowWatches&) = delete;
   RowWatches& operator=(const RowWatches&) = delete;
 
-  struct SetValues {
+  struct WrittenValues {
     uint64_t through = 0;  // the last commit that wrote the row
     std::vector<std::string> values;
   };
@@ -92,9 +92,9 @@ class RowWatches {
     bool WrittenAfter(uint64_t sequence) const;
 
     // Returns the values that commits after `sequence` set in the row, in their order. Misses the
-    // commits that WrittenAfter misses. Ask with ascending sequences, since values may be forgotten
-    // when they were returned. For a watch from BeginKeeping only.
-    SetValues TakeValuesSetAfter(uint64_t sequence);
+    // commits that WrittenAfter misses. `sequence` must not decrease from call to call, since
+    // returned values may be dropped. For a watch from BeginKeepingValues only.
+    WrittenValues TakeValuesSetAfter(uint64_t sequence);
 
     // For RowWatches.
     Watch(RowWatches* watches, Rows::iterator row, bool keeps_values)
@@ -107,9 +107,9 @@ class RowWatches {
     bool keeps_values_;
   };
   Watch Begin(uint32_t table_id, std::string_view row_key);
-  // Until the watch ends, each value that a commit sets in the row is copied. For rows with few and
-  // small cells.
-  Watch BeginKeeping(uint32_t table_id, std::string_view row_key);
+  // Like Begin. The watch also keeps a copy of each value that a commit sets in the row. For rows
+  // with few and small cells.
+  Watch BeginKeepingValues(uint32_t table_id, std::string_view row_key);
 
   // False if Note has nothing to do. For the leader, after it published.
   bool HasRows() const { return row_count_.load() > 0; }
@@ -137,8 +137,8 @@ class RowWatches {
                                const Retention& retention, int64_t now);
   // Caches the versions that a read at `sequence` found. The watch must have begun before that
   // read. Does nothing if the row was written since.
-  void Remember(const Watch& watch, const ColumnName& column, uint64_t generation,
-                uint64_t sequence, ColumnVersions versions);
+  void CacheVersions(const Watch& watch, const ColumnName& column, uint64_t generation,
+                     uint64_t sequence, ColumnVersions versions);
 
  private:
   struct Column {

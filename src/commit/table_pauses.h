@@ -4,8 +4,8 @@
 // Order:     pauses and claims get ascending numbers. A write that a pause refused claims all its
 //            tables, even those that are not paused, until it is done: later pauses of them wait
 //            for the write. A pause of a table begins only when no claim of the table has a lower
-//            number. A pause gets its number when it is requested, and a new one if another pause
-//            of the table ends before it begins.
+//            number. A pause gets its number when it is requested. If another pause of the table
+//            ends before it begins, it gets a new number.
 // Bounds:    after its claim, a write waits for at most one pause of each of its tables. A pause
 //            waits for the claims that are older, and later ones do not delay it.
 // Deadlock:  impossible, because a write waits for present pauses only, and a present pause waits

@@ -3,8 +3,8 @@
 //
 // Why:       a commit takes a few microseconds, and waking a thread takes longer. A waiter that
 //            polls a while is usually still awake when its turn comes.
-// Polling:   after a microsecond the waiter yields the processor at each poll, so that the giver
-//            can run.
+// Polling:   after the first 64 polls, the waiter yields the processor at each poll. So the thread
+//            that gives the turn can run, even on the same processor.
 // Lifetime:  the store in Give is the last access to a turn whose waiter polls. So the waiter may
 //            free the turn as soon as PollFor returns true.
 // Threads:   one waiter, and one call of Give. A mutex of the caller guards all calls but PollFor.

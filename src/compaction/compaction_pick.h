@@ -20,7 +20,7 @@ namespace stele::internal {
 
 enum class CompactionKind {
   kMerge,  // merge the inputs into one file
-  kMajor,  // merge the whole stack; tombstones are dropped
+  kMajor,  // a kMerge of the whole stack of each tablet; tombstones are dropped
   // Rewrite a part of the oldest cluster in the bottommost codec. No other reference of the cluster
   // has rows of this part.
   kRecompress,
@@ -40,11 +40,11 @@ struct CompactionSizes {
   uint64_t subcompaction_bytes = uint64_t{8} << 20;
   uint64_t neighbours_bytes = uint64_t{256} << 20;  // the limit for the input of an extended one
   uint64_t small_file_bytes = uint64_t{1} << 20;    // smaller adjacent files are combined
-  // The compaction debt of each small file above `free_files` (picker.h). The cost of such a file
-  // is its install, its sync and its open handle, not its bytes. SizesFor derives it from the
+  // The compaction debt of each small file above `debt_free_files` (picker.h). The cost of such a
+  // file is its install, its sync and its open handle, not its bytes. SizesFor derives it from the
   // budget.
   uint64_t file_debt_bytes = uint64_t{1} << 10;
-  size_t free_files = 64;  // this many small files of a tablet are no debt
+  size_t debt_free_files = 64;  // this many small files of a tablet are no debt
   // Adjacent cold references are recompressed when they have at least this many bytes together.
   uint64_t recompress_bytes = uint64_t{32} << 20;
   // A cold tablet with fewer bytes in the other codec is not rewritten.
@@ -82,7 +82,7 @@ struct CompactionPick {
 struct SplitPoint {
   std::string split_row;  // not the first possible row of the tablet
   uint64_t bytes_before = 0;
-  uint64_t bytes_behind = 0;
+  uint64_t bytes_after = 0;
 };
 
 // Requests an estimate of the share of a stack's bytes that a major compaction would free.

@@ -56,10 +56,10 @@ double ExcessVersionShare(const Retention& rule, const FamilySummary& family,
 
 }  // namespace
 
-ShownDeadBytes EstimateDeadBytes(const SstableFile& file, const TableDefinition& definition,
-                                 int64_t now) {
+DeadBytesEstimate EstimateDeadBytes(const SstableFile& file, const TableDefinition& definition,
+                                    int64_t now) {
   const SstableSummary& summary = file.summary;
-  ShownDeadBytes shown;
+  DeadBytesEstimate shown;
   if (summary.logical_bytes == 0) return shown;
   double dead_logical_bytes = 0;
   double dropped_logical_bytes = 0;

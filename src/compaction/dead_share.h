@@ -4,8 +4,9 @@
 // Used by:   compaction/reclaim_policy.cc.
 // Estimates: EstimateDeadBytes counts the dead bytes that a file's own summary shows. OlderContents
 //            bounds the bytes that newer tombstones and versions may hide in older files. A summary
-//            cannot show more: a deleted row may never have existed. So the bound only decides
-//            whether a sample is worth its cost (PickerInput::measure_dead).
+//            does not show how many cells they really hide: a deleted row may never have existed.
+//            So the bound only decides whether a sample is worth its cost
+//            (PickerInput::measure_dead).
 // Terminates: for a file that a major compaction wrote at `now`, every estimate is zero. It has no
 //            tombstone, no dropped family, no version that is garbage at `now` for any ordinal, and
 //            no column with more versions than its rule allows at the file's newest commit time. In
@@ -23,15 +24,15 @@ namespace stele::internal {
 
 // The file's bytes (as stored) that a major compaction is expected to free, without the cells that
 // other files hide. Tombstones count as dead bytes.
-struct ShownDeadBytes {
+struct DeadBytesEstimate {
   uint64_t all = 0;
   uint64_t of_dropped_families = 0;  // the part of `all` that samples do not count
   // Only some cells are garbage by age or ordinal. `all` assumes that bytes are spread evenly over
   // the cells, so it may be very wrong.
   bool is_guess = false;
 };
-ShownDeadBytes EstimateDeadBytes(const SstableFile& file, const TableDefinition& definition,
-                                 int64_t now);
+DeadBytesEstimate EstimateDeadBytes(const SstableFile& file, const TableDefinition& definition,
+                                    int64_t now);
 
 // True if every cell of the file is garbage at any ordinal: in a dropped family, or garbage(1,
 // greatest timestamp, now).

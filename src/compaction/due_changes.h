@@ -9,7 +9,7 @@
 // Limits:    a compaction may become due without a change of its tablet: by time, by reads, and by
 //            changes of other tablets that share a file. So PickCompaction must run from time to
 //            time anyway.
-// Threads:   pure if PickerInput::find_split_point is.
+// Threads:   pure, apart from the callbacks of the input, which may read files.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,10 @@ struct IdleSearch {
 };
 
 // Returns true if a compaction is due in a tablet that changed since `last`. A tablet has changed
-// if its stack, its table's schema or its busy state is different. The input's Version must be a
+// if its stack or its table's schema is different, or if it is no longer busy. When the unreadable
+// files are different, all tablets with such files count as changed. The input's Version must be a
 // result of Apply (edit.h). Adds the number of examined tablets to `examined`: at most three for
-// each changed tablet, and all tablets of a table whose schema changed.
+// each change of a tablet, and all tablets of a table whose schema changed.
 bool IsAnyDueSince(const IdleSearch& last, const PickerInput& input, uint64_t* examined);
 
 }  // namespace stele::internal

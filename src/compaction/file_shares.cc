@@ -15,7 +15,7 @@ uint64_t ReferencesInTablet(const SstableReference& reference, const FileParts& 
   return std::prev(behind)->references;
 }
 
-// Sets everything except FileParts::shown.
+// Sets everything except FileParts::referencing_tablets.
 FileShares CountIn(const TableState& table, size_t begin, size_t end) {
   FileShares parts;
   for (auto tablet = table.tablets.begin() + static_cast<std::ptrdiff_t>(begin); begin < end;
@@ -24,7 +24,7 @@ FileShares CountIn(const TableState& table, size_t begin, size_t end) {
       FileParts& file = parts[reference.file->number];
       const SstableSummary& summary = reference.file->summary;
       if (file.counted.empty())
-        file.all =
+        file.reached_tablets =
             table.TabletIndexOf(summary.last_row) - table.TabletIndexOf(summary.first_row) + 1;
       if (file.counted.empty() || file.counted.back().tablet_start != tablet->range.start) {
         file.counted.push_back({tablet->range.start, 0});
@@ -40,8 +40,8 @@ FileShares CountIn(const TableState& table, size_t begin, size_t end) {
 FileShares CountParts(const TableState& table) {
   FileShares parts = CountIn(table, 0, table.tablets.size());
   for (auto& [number, file] : parts) {
-    file.shown = file.counted.size();
-    file.all = std::max(file.all, file.shown);
+    file.referencing_tablets = file.counted.size();
+    file.reached_tablets = std::max(file.reached_tablets, file.referencing_tablets);
   }
   return parts;
 }
@@ -50,19 +50,19 @@ FileShares CountParts(const TableState& table, const SharedMap<uint64_t, FileUse
                       size_t begin, size_t end) {
   FileShares parts = CountIn(table, begin, end);
   for (auto& [number, file] : parts) {
-    file.shown = files.at(number).tablets;
-    file.all = std::max(file.all, file.shown);
+    file.referencing_tablets = files.at(number).tablets;
+    file.reached_tablets = std::max(file.reached_tablets, file.referencing_tablets);
   }
   return parts;
 }
 
 uint64_t ShareOf(uint64_t file_bytes, const SstableReference& reference, const FileShares& parts) {
   const FileParts& file = parts.at(reference.file->number);
-  return file_bytes / file.all / ReferencesInTablet(reference, file);
+  return file_bytes / file.reached_tablets / ReferencesInTablet(reference, file);
 }
 
 uint64_t PartBytes(const SstableReference& reference, const FileShares& parts) {
-  return reference.file->summary.file_bytes / parts.at(reference.file->number).all;
+  return reference.file->summary.file_bytes / parts.at(reference.file->number).reached_tablets;
 }
 
 uint64_t ShareBytes(const SstableReference& reference, const FileShares& parts) {
@@ -71,8 +71,8 @@ uint64_t ShareBytes(const SstableReference& reference, const FileShares& parts) 
 
 uint64_t HeldBytes(const SstableReference& reference, const FileShares& parts) {
   const FileParts& file = parts.at(reference.file->number);
-  const uint64_t bytes =
-      reference.file->summary.file_bytes / file.shown / ReferencesInTablet(reference, file);
+  const uint64_t bytes = reference.file->summary.file_bytes / file.referencing_tablets /
+                         ReferencesInTablet(reference, file);
   return std::max<uint64_t>(1, bytes);
 }
 

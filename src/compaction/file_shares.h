@@ -24,8 +24,10 @@ struct FileParts {
     uint64_t references = 0;
   };
   std::vector<InTablet> counted;  // the counted tablets that reference the file, ascending
-  uint64_t shown = 0;             // the number of the table's tablets that reference it
-  uint64_t all = 0;  // the number of tablets that its rows reach into, at least `shown`
+  // The number of the table's tablets that reference the file.
+  uint64_t referencing_tablets = 0;
+  // The number of tablets that its rows reach into, at least referencing_tablets.
+  uint64_t reached_tablets = 0;
 };
 using FileShares = std::map<uint64_t, FileParts>;  // by file number
 

@@ -18,10 +18,11 @@ constexpr double kSourceReadNanos = 500;
 constexpr double kMergeNanosPerByte = 10;
 constexpr double kMergeNanosPerJob = 5'000'000;
 
-// A fragment is a reference beyond the first one to its file. A cluster is rewritten if it has more
-// than kFragmentsMin fragments, and more than one for each kBytesPerFragment bytes. A drop adds one
-// fragment to each file with its rows. So for each of these files it causes the rewriting of at
-// most kBytesPerFragment bytes. The largest tablet may have a thousand fragments.
+// The fragments of a cluster are counted without the first reference to each file (OverlapCluster).
+// A cluster is rewritten if it has more than kFragmentsMin of them, and more than one for each
+// kBytesPerFragment bytes. A drop adds one fragment to each file with its rows. So for each of
+// these files it causes the rewriting of at most kBytesPerFragment bytes. The largest tablet may
+// have a thousand fragments.
 constexpr size_t kFragmentsMin = 32;
 constexpr uint64_t kBytesPerFragment = uint64_t{256} << 10;
 

@@ -14,23 +14,26 @@
 
 namespace stele::internal {
 
-// The greatest number of sources that are merged by size at once. A job opens each source, and
-// keeps a row group and a read window of each in memory. The value is a guess. It causes one
-// additional rewrite in two thousand flushes.
+// The greatest number of sources that are merged by size at once. A range with clusters of several
+// sources may exceed it. A job opens each source, and keeps a row group and a read window of each
+// in memory. The value is a guess. It causes one additional rewrite in two thousand flushes.
 inline constexpr size_t kFanInMax = 64;
 
-// Size-tiered: finds the newest range of enough clusters of similar size. If the range is too long,
-// takes its oldest part. A cell is rewritten about log(data / flush) / log(fan-in) times.
+// Size-tiered: finds the newest range of clusters of similar size that have enough sources
+// together. A range with too many sources is cut to its oldest part. A range whose output would
+// complete the next tier includes that tier. A cell is rewritten about log(data / flush) /
+// log(fan-in) times.
 std::optional<InputRange> FindTieredInputs(const std::vector<OverlapCluster>& clusters);
 
-// Finds a merge that reads have made worthwhile. A range of clusters qualifies if its additional
-// sources have cost the `reads` since the last change of the stack more than merging the range
-// costs. Returns the range that removes most sources. Returns none without reads: a tablet that is
-// only written stays tiered.
+// Finds a merge that reads have made worthwhile. `reads` is the number of reads since the stack
+// last changed. A range of clusters qualifies if its additional sources have cost these reads more
+// than merging the range costs. Returns the range that removes most sources. Returns none without
+// reads: a tablet that is only written stays tiered.
 std::optional<InputRange> FindInputsForReads(const std::vector<OverlapCluster>& clusters,
                                              uint64_t reads);
 
-// What merging by size still has to do: 0 iff FindTieredInputs finds nothing.
+// The work that remains for merging by size: no bytes if and only if FindTieredInputs finds
+// nothing.
 struct TieredDebt {
   uint64_t bytes = 0;              // to rewrite
   std::vector<InputRange> inputs;  // of each merge, by positions in the present stack
@@ -43,8 +46,8 @@ std::optional<InputRange> FindFragmentedInputs(const std::vector<OverlapCluster>
 // The number of references that rewriting these inputs removes.
 size_t FragmentsOf(const std::vector<OverlapCluster>& clusters, const InputRange& inputs);
 
-// The bytes of all clusters that have too many fragments: 0 iff FindFragmentedInputs finds
-// none.
+// The bytes of all clusters that have too many fragments: 0 if and only if FindFragmentedInputs
+// finds none.
 uint64_t FragmentDebtBytes(const std::vector<OverlapCluster>& clusters);
 
 }  // namespace stele::internal

@@ -25,8 +25,8 @@ struct TabletInputs {
   InputRange inputs;
 };
 
-// Returns the tablet's clusters within these commits. None if a cluster is only partly within them,
-// or if no cluster is.
+// Returns the tablet's clusters whose intervals are within these commits. Returns none if no
+// interval is, or if one is only partly.
 std::optional<InputRange> InputsWithin(const std::vector<OverlapCluster>& clusters,
                                        uint64_t sequence_first, uint64_t sequence_last);
 

@@ -117,7 +117,7 @@ class TablePicker {
       tablets_.push_back(
           {.tablet = &tablet,
            .is_free = is_free && !input.busy.contains(name),
-           .is_alone = ShowsAny(tablet, FilesOf(input.unreadable, name)),
+           .is_alone = ReferencesAny(tablet, FilesOf(input.unreadable, name)),
            .reads = reads == input.reads.end() ? 0 : reads->second,
            .stack_spans = StackSpansOf(tablet, parts_, FilesOf(input.unreadable, name))});
     }
@@ -415,7 +415,7 @@ uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileSh
     debt_bytes += FragmentDebtBytes(clusters);
     const TieredDebt tiered = TieredDebtOf(clusters);
     debt_bytes += tiered.bytes;
-    if (tablet.stack.size() <= sizes.free_files) continue;
+    if (tablet.stack.size() <= sizes.debt_free_files) continue;
     for (const InputRange& inputs : tiered.inputs) {
       for (size_t i = inputs.begin; i < inputs.end; ++i) files.insert(tablet.stack[i].file->number);
     }
@@ -425,10 +425,10 @@ uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileSh
   // again, so it is not counted.
   std::erase_if(files, [&](uint64_t file) {
     const auto it = parts.find(file);
-    return it != parts.end() && it->second.shown > 1;
+    return it != parts.end() && it->second.referencing_tablets > 1;
   });
-  return debt_bytes +
-         sizes.file_debt_bytes * (std::max(files.size(), sizes.free_files) - sizes.free_files);
+  return debt_bytes + sizes.file_debt_bytes *
+                          (std::max(files.size(), sizes.debt_free_files) - sizes.debt_free_files);
 }
 
 uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable,

@@ -11,8 +11,8 @@
 //            2. Tablets are split and merged (tablet_picker.h). This costs almost nothing and gives
 //               later compactions the right size.
 //            3. Adjacent clusters without common rows are joined by metadata (file_policy.h). After
-//               many of these in a row, the kinds below come first. After many jobs of kinds 3 to 5
-//               in a row, the kinds below these come first once.
+//               many of these in a row, kinds 4 to 8 come first. After many jobs of kinds 3 to 5 in
+//               a row, kinds 6 to 8 come first once.
 //            4. Enough adjacent clusters of similar size are merged (merge_policy.h). This keeps
 //               writes cheap; the compaction debt counts these merges. Files that drops have
 //               fragmented are rewritten, too. The candidate that removes more sources or fragments
@@ -44,10 +44,10 @@ bool IsAnyDue(const PickerInput& input, const TableState& adjacent, const FileSh
 // The compaction debt: the bytes that merging by size still has to rewrite, after all possible
 // joins, and the bytes of fragmented clusters. It also counts the files that only this tablet
 // references and that wait for a merge by size or a small-file compaction. The first
-// sizes.free_files of them are free, and each further one counts sizes.file_debt_bytes. The debt is
-// 0 if PickCompaction would pick nothing on a disk with enough space. It drives write stalls. Not
-// counted are compactions for reads, dead bytes or codecs, which can wait, and merges that
-// `unreadable` files prevent.
+// sizes.debt_free_files of them add no debt, and each further one adds sizes.file_debt_bytes. The
+// debt is 0 if PickCompaction would pick nothing on a disk with enough space. It drives write
+// stalls. Not counted are compactions for reads, dead bytes or codecs, which can wait, and merges
+// that `unreadable` files prevent.
 uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable = {},
                              const CompactionSizes& sizes = {});
 // The compaction debt of the tablet at `index`. `parts` must count its files.

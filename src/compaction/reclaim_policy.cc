@@ -53,7 +53,8 @@ DeadBounds BoundsOf(const Tablet& tablet, const std::vector<OverlapCluster>& clu
       const uint64_t held_bytes = HeldBytes(reference, query.parts);
       bounds.bytes += held_bytes;
       bounds.unreferenced += held_bytes - std::min(held_bytes, ShareBytes(reference, query.parts));
-      const ShownDeadBytes shown = EstimateDeadBytes(*reference.file, query.definition, query.now);
+      const DeadBytesEstimate shown =
+          EstimateDeadBytes(*reference.file, query.definition, query.now);
       bounds.shown += ShareOf(shown.all, reference, query.parts);
       bounds.of_dropped_families += ShareOf(shown.of_dropped_families, reference, query.parts);
       bounds.is_guess |= shown.is_guess;

@@ -91,7 +91,7 @@ std::vector<StackSpan> StackSpansOf(const Tablet& tablet, const FileShares& part
   return stack_spans;
 }
 
-bool ShowsAny(const Tablet& tablet, const std::set<uint64_t>& files) {
+bool ReferencesAny(const Tablet& tablet, const std::set<uint64_t>& files) {
   return std::any_of(
       tablet.stack.begin(), tablet.stack.end(),
       [&files](const SstableReference& reference) { return IsAnyOf(files, reference); });

@@ -24,7 +24,8 @@ namespace stele::internal {
 
 // A maximal set of references whose commit intervals overlap, directly or through others. These are
 // parts of one file, files of one bulk load, joined references, or references of merged tablets.
-// References whose intervals overlap have no row in common.
+// Two references whose intervals overlap have no row in common (engine rule 1). Two that are in the
+// cluster only through others may have one.
 struct OverlapCluster {
   size_t begin = 0;  // positions in the stack
   size_t end = 0;
@@ -48,7 +49,7 @@ struct StackSpan {
 std::vector<StackSpan> StackSpansOf(const Tablet& tablet, const FileShares& parts,
                                     const std::set<uint64_t>& unreadable);
 // True if the tablet references one of these files.
-bool ShowsAny(const Tablet& tablet, const std::set<uint64_t>& files);
+bool ReferencesAny(const Tablet& tablet, const std::set<uint64_t>& files);
 
 // Adjacent clusters, or adjacent references.
 struct InputRange {

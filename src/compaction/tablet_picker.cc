@@ -30,8 +30,8 @@ class TabletPicker {
       const std::optional<SplitPoint> split_point =
           input_.find_split_point({table_.definition->id, tablet.range.start});
       if (!split_point) continue;
-      const uint64_t bytes = split_point->bytes_before + split_point->bytes_behind;
-      const uint64_t smaller = std::min(split_point->bytes_before, split_point->bytes_behind);
+      const uint64_t bytes = split_point->bytes_before + split_point->bytes_after;
+      const uint64_t smaller = std::min(split_point->bytes_before, split_point->bytes_after);
       if (bytes <= input_.tablet_bytes_max || bytes <= *best_bytes ||
           smaller < input_.tablet_bytes_max / kHalfShare)
         continue;

@@ -8,7 +8,7 @@
 //            with the previous one.
 // Cost:      one pass over the references. Calls `find_split_point` only for a tablet that is too
 //            large according to its shares of files.
-// Threads:   pure if PickerInput::find_split_point is.
+// Threads:   pure, apart from PickerInput::find_split_point, which may read files.
 #pragma once
 
 #include <optional>

@@ -181,7 +181,7 @@ absl::Status ReplayRest(Storage& storage, LogReadOptions options, const Replayed
 
 void ShortenLog(Storage& storage) {
   const size_t segments_max = storage.gate.SpaceIsScarce() ? kScarceSegmentsMax : kSegmentsMax;
-  if (storage.log->Parts().size() <= segments_max || !FlushAllTables(storage).ok()) return;
+  if (storage.log->SegmentEnds().size() <= segments_max || !FlushAllTables(storage).ok()) return;
   storage.installer->Install([](const Version&) { return Edit(); }).IgnoreError();
 }
 

@@ -240,8 +240,8 @@ std::optional<double> MeasureDeadShare(const TableView& table, const ViewTablet&
   return sum / static_cast<double>(measured);
 }
 
-bool DeadSamples::Serves(const Entry& entry, const std::vector<SstableReference>& stack,
-                         const DeadSampleRequest& request, int64_t now) {
+bool DeadSamples::IsUsable(const Entry& entry, const std::vector<SstableReference>& stack,
+                           const DeadSampleRequest& request, int64_t now) {
   constexpr int64_t kRetryMicros = 60'000'000;
   const bool is_recent = entry.taken_at <= now && now - entry.taken_at < kRetryMicros;
   if (!entry.share.has_value() && !is_recent) return false;
@@ -272,7 +272,7 @@ std::optional<double> DeadSamples::Of(const ReadView& view, const DeadSampleRequ
   {
     MutexLock lock(mutex_);
     const auto it = entries_.find(name);
-    if (it != entries_.end() && Serves(it->second, stack, request, now)) return it->second.share;
+    if (it != entries_.end() && IsUsable(it->second, stack, request, now)) return it->second.share;
   }
   Entry entry{
       .stack = stack,

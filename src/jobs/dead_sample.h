@@ -3,10 +3,11 @@
 // PickerInput::measure_dead calls it.
 //
 // Why:       docs/decisions/0047-dead-bytes-are-sampled.md.
-// Sample:    parts of files (one row group each) at equal distances of stored bytes. A part with
+// Sample:    up to kStripesMax row ranges (stripes) of the tablet. Each is the rows of one row
+//            group of a file. They are chosen at equal distances of stored bytes. A stripe with
 //            large rows is cut after a number of cells or bytes.
-// Cost:      at most kStripesMax parts, each read three times from all files of its rows. A sample
-//            is reused until its stack has changed much.
+// Cost:      each stripe is read three times from all files of its rows. A sample is reused until
+//            its stack has changed much.
 // Errors:    a file that cannot be read makes the result unknown. The sample is taken again after a
 //            minute, since the reason may be gone.
 // Threads:   thread-safe; files are accessed without the lock.
@@ -45,8 +46,8 @@ class DeadSamples {
     int64_t taken_at = 0;  // by the database's clock
     std::optional<double> share;
   };
-  static bool Serves(const Entry& entry, const std::vector<SstableReference>& stack,
-                     const DeadSampleRequest& request, int64_t now);
+  static bool IsUsable(const Entry& entry, const std::vector<SstableReference>& stack,
+                       const DeadSampleRequest& request, int64_t now);
 
   Mutex mutex_;
   std::map<TabletName, Entry> entries_ ABSL_GUARDED_BY(mutex_);

@@ -78,7 +78,7 @@ std::map<TabletName, uint64_t> ReadsIn(const ReadView& view) {
   for (const auto& [table_id, table] : view.tables) {
     for (const ViewTablet& tablet : table->tablets) {
       const uint64_t since =
-          tablet.counters->reads.load(std::memory_order_relaxed) - tablet.reads_before;
+          tablet.counters->reads.load(std::memory_order_relaxed) - tablet.reads_at_stack_change;
       if (since > 0) reads[{table_id, tablet.range.start}] = since;
     }
   }
@@ -272,7 +272,7 @@ JobScheduler::PickState JobScheduler::PickStateLocked() const {
   state_.mutex().AssertHeld();
   const std::shared_ptr<const ReadView> view = state_.ViewLocked();
   PickState pick_state{.view = view,
-                       .of = view,
+                       .weak_view = view,
                        .excluded = state_.BusyTabletsLocked(),
                        .unreadable = state_.unreadable().FilesAt(std::chrono::steady_clock::now())};
   // Exclude tables that wait for the flush of deletes without GC fences. Otherwise a compaction
@@ -422,7 +422,8 @@ bool JobScheduler::IsCurrentLocked(Lane lane, const PickState& pick_state) const
   if (lane != Lane::kCompaction && PickUrgentLocked()) return false;
   if (lane == Lane::kUrgent || !MayRunLocked()) return true;
   const PickState now = PickStateLocked();
-  const bool same_view = !now.of.owner_before(pick_state.of) && !pick_state.of.owner_before(now.of);
+  const bool same_view = !now.weak_view.owner_before(pick_state.weak_view) &&
+                         !pick_state.weak_view.owner_before(now.weak_view);
   return same_view && now.excluded == pick_state.excluded &&
          now.excluded_tables == pick_state.excluded_tables &&
          now.unreadable == pick_state.unreadable;

@@ -7,16 +7,17 @@
 // Calls:     jobs/job_runner.h (flush; compaction after compaction/picker.h),
 //            jobs/memtable_spill.h, wal/commit_log.h (PrepareSpare).
 // Order:     flushes first (writers wait for them), then a spare log segment, the reserve, a spill
-//            of a pinned memtable, and compactions last. Of two or more threads, some run only
-//            compactions, with a lower priority than the rest of the process, and the others run
-//            everything else. So flushes, reads and writes never wait for a compaction
-//            (docs/decisions/0015-compaction-policy.md). A single background thread does one job at
-//            a time, at normal priority.
+//            of a pinned memtable, and compactions last. Of two or more threads, a quarter (at
+//            least one) run everything except compactions. The others run only compactions, with a
+//            lower priority than the rest of the process. So a flush never waits for the end of a
+//            compaction (docs/decisions/0015-compaction-policy.md). A single background thread does
+//            one job at a time, at normal priority.
 // Errors:    a failed job is retried with backoff, while other jobs continue. The error is kept in
 //            EngineState and reported once by Event; it is removed when the job succeeds or is no
-//            longer due. A file that a compaction cannot read is left alone
-//            (state/unreadable_files.h): its tablet compacts the newer and the older files. In a
-//            poisoned database no job is due, since no result could be installed.
+//            longer due. After a compaction could not read a file, the compactions of its tablet
+//            leave it out (state/unreadable_files.h). They merge the files newer than it, or those
+//            older than it, but never across it. In a poisoned database no job is due, since no
+//            result could be installed.
 // Waits:     a waiting call returns failures that concern its own work, and no others.
 // Manual:    without threads, Step() runs one due job on the caller's thread, and calls that wait
 //            run jobs themselves. The order of events is the same each time, for tests.
@@ -129,7 +130,9 @@ class JobScheduler final : public BackgroundWork {
   struct PickState {
     int64_t now = 0;  // the database clock, after the view was taken (SetTime)
     std::shared_ptr<const ReadView> view;
-    std::weak_ptr<const ReadView> of;    // `view`, as long as any thread holds it
+    // The same view. It does not keep the view alive, and shows later whether the state has a newer
+    // one.
+    std::weak_ptr<const ReadView> weak_view;
     std::set<TabletName> excluded;       // tablets that are not picked at present
     std::set<uint32_t> excluded_tables;  // tables that are not picked at present
     // The newest one, or the one that this search made.

@@ -37,7 +37,7 @@ std::optional<SplitPoint> SplitPointOf(const ViewTablet& tablet) {
   uint64_t before = 0;
   for (const auto& [row_key, bytes] : bytes_at) {
     const uint64_t smaller = std::min(before, total - before);
-    if (smaller > 0 && (!best || smaller > std::min(best->bytes_before, best->bytes_behind)))
+    if (smaller > 0 && (!best || smaller > std::min(best->bytes_before, best->bytes_after)))
       best = {row_key, before, total - before};
     before += bytes;
   }

@@ -24,7 +24,7 @@ struct DeltaSpan {
   CommitPoint since;
   // The number of consecutive nodes, from this one down, that have one delta each; 0 if this node
   // is a fold.
-  uint32_t plain_count = 0;
+  uint32_t unfolded_count = 0;
 };
 
 // The greatest sequence that a node can store: the sequence shares a word with two small numbers.

@@ -45,7 +45,7 @@ ColumnNode* ColumnNode::Make(Arena* arena, const Cell& cell, const CommitPoint& 
   std::copy_n(cell.qualifier.data(), cell.qualifier.size(),
               reinterpret_cast<char*>(&column->upper_link(height)));
   CellNode::MakeAt(memory + bytes_before_cell, cell, commit, 1,
-                   {.since = commit, .plain_count = 1});
+                   {.since = commit, .unfolded_count = 1});
   return column;
 }
 
@@ -93,12 +93,12 @@ CellNode* ColumnNode::MakeDelta(Arena* arena, const Cell& cell, const CommitPoin
     return node != nullptr && node->timestamp() == cell.timestamp && node->kind() == cell.kind &&
            node->commit() > last_tombstone;
   };
-  DeltaSpan span{.since = commit, .plain_count = 1};
+  DeltaSpan span{.since = commit, .unfolded_count = 1};
   if (!is_before_it(older)) return MakeCell(arena, cell, commit, height, span);
-  span.plain_count += older->delta_span().plain_count;
-  if (cell.kind == CellKind::kHll && span.plain_count < kPlainDeltas)
+  span.unfolded_count += older->delta_span().unfolded_count;
+  if (cell.kind == CellKind::kHll && span.unfolded_count < kUnfoldedDeltasMax)
     return MakeCell(arena, cell, commit, height, span);
-  span.plain_count = 0;
+  span.unfolded_count = 0;
   Fold fold;
   fold.Start(cell.kind);
   STELE_CHECK(fold.Add(cell.value));  // the code that read the batch has checked the value

@@ -9,8 +9,9 @@
 // Cells:     the first cell is in the same memory as the column. A second one adds a list.
 // Deltas:    a fold never includes deltas from before a tombstone of any kind in the row, so no
 //            tombstone divides it. It never changes, so a view at a sequence between two deltas
-//            still gets the right fold (engine rule 4). All nodes of numbers are folds. Of the
-//            nodes of sketches one in kPlainDeltas is, because each fold is as large as the sketch.
+//            still gets the right fold (engine rule 4). Each delta of a number is folded with the
+//            older ones. Of the nodes of a sketch only one in kUnfoldedDeltasMax is a fold,
+//            because each fold is as large as the sketch.
 // Threads:   one inserting thread and any number of concurrent readers.
 #pragma once
 
@@ -46,7 +47,7 @@ struct ColumnPlace {
 class ColumnNode {
  public:
   // Between two tombstones of the row, a read folds at most this many nodes.
-  static constexpr uint32_t kPlainDeltas = 64;
+  static constexpr uint32_t kUnfoldedDeltasMax = 64;
 
   // Creates a column with one cell. Returns nullptr if the arena is refused memory.
   static ColumnNode* Make(Arena* arena, const Cell& cell, const CommitPoint& commit, int height);

@@ -1,6 +1,7 @@
 // merge/merge_cursor.h: merges many resolved sources, newest first, into one resolved source.
 //
-// Reads, flush and compaction use it. No other code decides which source's version is kept:
+// Reads, flush and compaction use it. Only a read of a plain row merges its sources without it
+// (PlainSources in read/row_cursors.h), by the first rule:
 // - of each cell key the newest source's version is kept;
 // - a tombstone of source s hides cells in sources older than s, never in s itself;
 // - the tombstones that remain are returned (the newest row tombstone; family tombstones not under

@@ -3,8 +3,9 @@
 //
 // Used by:   merge/merge_cursor.cc advances the sources of the current row and reports their new
 //            positions here.
-// Heads:     eight bytes of each row key after the prefix that all row keys share. The prefix is
-//            set at a seek and shortened when a row key does not begin with it.
+// Heads:     eight bytes of each row key after the prefix that all row keys share (Pebble:
+//            abbreviated key). The prefix is set at a seek and shortened when a row key does not
+//            begin with it.
 // How:       the leaves of the tree are the sources. An inner node stores the loser of its match,
 //            and whether it lost only by age (the row was the same), so that the sources of a row
 //            are found without comparisons. When one source alone has had two consecutive rows, the

@@ -26,7 +26,7 @@ bool SoleColumnProgress::IsDecidedBy(const SoleColumn& column, std::span<const C
     break;
   }
   may_hide_ |= hides || !is_passed;
-  return column.newest_alone && newest_ != std::numeric_limits<int64_t>::min() &&
+  return column.latest_only && newest_ != std::numeric_limits<int64_t>::min() &&
          newest_ >= older_greatest;
 }
 

@@ -30,7 +30,7 @@ namespace stele::internal {
 struct SoleColumn {
   uint32_t family = kRowFamily;  // kRowFamily: more than one column is requested
   std::string_view qualifier;
-  bool newest_alone = false;  // only the newest version is requested
+  bool latest_only = false;  // only the newest version is requested
   // By source: no version of the column in older sources has a greater timestamp. Empty: unknown.
   std::vector<int64_t> older_greatest;
 

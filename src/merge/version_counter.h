@@ -2,7 +2,7 @@
 // the GC rules collect. All code that reads cells counts them here.
 //
 // Used by:   merge/retention_cursor.cc (reads, flush, compaction), read/row_cursors.cc (rows read
-//            without a cursor tree), write/gc_fence.cc.
+//            without a chain), write/gc_fence.cc.
 // Calls:     gc/retention.h.
 // Threads:   thread-compatible.
 #pragma once
@@ -55,7 +55,7 @@ class VersionCounter {
     rule_ = nullptr;
     garbage_count_ = 0;
   }
-  // Counts the version, and returns true if the rule of its family collects it. Takes the versions
+  // Counts the version, and returns true if the rule of its family collects it. Pass the versions
   // of a row in order, newest first in a column, without tombstones. Versions below a garbage
   // version may be left out. The bytes of the version must stay valid until Unpin().
   bool IsGarbage(const Cell& version) {

@@ -5,7 +5,8 @@
 //            calls the other functions.
 // Calls:     sstable/read/sstable_reader.h (NewCursor), merge/merge_cursor.h,
 //            merge/retention_cursor.h.
-// Skipping:  a file is left out because of its statistics (engine rule 12).
+// Skipping:  OpenFile leaves out a file if its statistics show that it has nothing that the read
+//            needs (engine rule 12).
 // Errors:    that of a file that cannot be opened.
 // Threads:   pure; nothing is kept alive.
 #pragma once

@@ -5,8 +5,8 @@
 //            calls ViewReplaced when a job has written memtables that the reader pins.
 // How:       only the holder may access the reader: its user's thread during a call, or a thread
 //            that reports a replaced view while the reader is idle. If the reader is held, the
-//            thread only sets a mark, and the holder switches to the new view before it releases
-//            the reader.
+//            thread only sets kHeldAndReported, and the holder switches to the new view before it
+//            releases the reader.
 // Waits:     a call may wait for another thread that switches the view, which frees memory and does
 //            nothing else. No thread waits for a call.
 // Threads:   thread-safe, except Begin and End, which are for the reader's thread.

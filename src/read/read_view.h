@@ -1,4 +1,5 @@
-// read/read_view.h: an immutable set of the memtables and SSTables of all tables, for readers.
+// read/read_view.h: an immutable set of the memtables and SSTables of all tables, for readers
+// (RocksDB: SuperVersion).
 //
 // Used by:   state/engine_state.cc makes a new one whenever a memtable is frozen or an edit is
 //            installed. Every read, flush and snapshot holds one.
@@ -41,7 +42,7 @@ struct ViewReference {
   bool narrowed = false;  // the reference covers only a part of the file
   // The number of fragments of one file from this reference on, in row order. A row is in at most
   // one of them. A file has several if drops have cut it.
-  size_t pieces = 1;
+  size_t fragment_count = 1;
 };
 
 // Counters of a tablet since the database was opened, including those of the tablets that it was
@@ -56,8 +57,8 @@ struct ViewTablet {
   KeyRange range;
   std::vector<ViewReference> stack;                    // newest first
   std::shared_ptr<TabletCounters> counters = nullptr;  // null: nothing is counted
-  // The counters' value when the stack last changed.
-  uint64_t reads_before = 0;
+  // The value of counters->reads when the stack last changed.
+  uint64_t reads_at_stack_change = 0;
   // For the file references of `stack`, here and in the Version.
   std::shared_ptr<const MemoryCharge> charge = nullptr;
 

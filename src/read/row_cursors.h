@@ -25,8 +25,9 @@
 
 namespace stele::internal {
 
-// Returns the row's cells as a source does: with garbage versions. `reader`, and the bytes of
-// `row_key`, must outlive the cursor. The direction in the options is that of the chain.
+// Returns a cursor over one row of a file. Like every source, it also returns garbage versions.
+// `reader`, and the bytes of `row_key`, must outlive the cursor. The direction in the options is
+// that of the chain.
 std::unique_ptr<CellCursor> NewFileRowCursor(const SstableReader* reader, std::string_view row_key,
                                              CursorOptions options);
 
@@ -60,7 +61,8 @@ class PlainSources {
 void AppendKeptCells(const PlainSources& row, const std::optional<RetentionPolicy>& retention,
                      std::vector<Cell>* cells);
 
-// Returns the same cells. The bytes of `row_key`, and the rules, must outlive the cursor.
+// Returns a cursor over the cells that AppendKeptCells appends. The bytes of `row_key`, and the
+// rules, must outlive the cursor.
 std::unique_ptr<CellCursor> NewPlainRowCursor(std::string_view row_key, PlainSources row,
                                               Direction direction,
                                               const std::optional<RetentionPolicy>& retention);

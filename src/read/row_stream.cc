@@ -93,7 +93,7 @@ bool RowStream::Next() {
 }
 
 bool RowStream::NextRow() {
-  if constexpr (kInvariants) poisoned_.Overwrite();
+  if constexpr (kInvariants) expiring_row_.Overwrite();
   row_ = RowView();
   if (!status_.ok()) return false;
   if (assembler_.has_more()) return ReadMore();
@@ -141,7 +141,7 @@ void RowStream::ShowPiece() {
   AppendViews(cells, scan_.definition().families, options_.program, &views_);
   stats_.cells_returned += views_.size();
   row_ = Access::Make<RowView>(scan_.row_key(), views_, !assembler_.has_more());
-  if constexpr (kInvariants) row_ = poisoned_.Copy(row_);
+  if constexpr (kInvariants) row_ = expiring_row_.Copy(row_);
 }
 
 // A reader that is at its end keeps no memory and no file.
@@ -164,7 +164,7 @@ ReadStats RowStream::stats() const {
   return stats;
 }
 
-RowView PoisonedRow::Copy(const RowView& row) {
+RowView ExpiringRow::Copy(const RowView& row) {
   size_t bytes = row.row_key().size();
   for (const CellView& cell : row.cells()) bytes += cell.qualifier().size() + cell.value().size();
   absl::StatusOr<Buffer> copy = Buffer::Allocate(bytes);
@@ -187,7 +187,7 @@ RowView PoisonedRow::Copy(const RowView& row) {
   return Access::Make<RowView>(row_key, views_, row.is_last_piece());
 }
 
-void PoisonedRow::Overwrite() {
+void ExpiringRow::Overwrite() {
   if (bytes_.size() > 0) std::memset(bytes_.data(), 0xdb, bytes_.size());
 }
 

@@ -63,7 +63,7 @@ struct RowStreamOptions {
 
 // In builds with invariants: returns copies of rows, and overwrites each copy when its row is over,
 // so that tests detect a view that is used too long.
-class PoisonedRow {
+class ExpiringRow {
  public:
   // Returns the same row over copied bytes.
   RowView Copy(const RowView& row);
@@ -102,7 +102,7 @@ class RowStream : public RowSource {
   std::shared_ptr<IdleReader> idle_;  // null: no view that could be replaced is pinned
   std::vector<CellView> views_;
   RowView row_;
-  PoisonedRow poisoned_;
+  ExpiringRow expiring_row_;
   ReadStats stats_;
   absl::Status status_;
 };

@@ -88,7 +88,7 @@ bool ScanCursor::InRange() const {
 bool ScanCursor::NextRow() {
   while (true) {
     if (view_.IsReplaced()) SwitchView(RowView());
-    if (chain_.files != nullptr && !ReopenChain()) return false;
+    if (chain_.replaced_view != nullptr && !ReopenChain()) return false;
     if (!range_open_ && (range_next_ == ranges_.size() || !OpenRange())) return false;
     if (CellCursor* const cursor = chain_.cursor.get(); cursor != nullptr) {
       const bool on_row = range_started_ ? cursor->NextRow() : FirstRowOfRange();
@@ -129,16 +129,16 @@ void ScanCursor::CountReads() {
 // The chain keeps its position, but its memtables are released, so it must not be moved any more.
 void ScanCursor::SwitchView(const RowView& shown) {
   const std::shared_ptr<const TableView> before = view_.Switch(shown);
-  if (before == nullptr || chain_.cursor == nullptr || chain_.files != nullptr) return;
+  if (before == nullptr || chain_.cursor == nullptr || chain_.replaced_view != nullptr) return;
   if (range_open_ && range_started_) row_passed_ = std::string(row_key());
-  auto files = std::make_shared<TableView>(*before);
-  files->memtables.clear();
-  chain_.files = std::move(files);
+  auto without_memtables = std::make_shared<TableView>(*before);
+  without_memtables->memtables.clear();
+  chain_.replaced_view = std::move(without_memtables);
 }
 
 bool ScanCursor::ReopenChain() {
   chain_.cursor.reset();  // before its sources
-  chain_.files.reset();
+  chain_.replaced_view.reset();
   view_.FreeShown();
   return !range_open_ || OpenRange();
 }
@@ -146,7 +146,7 @@ bool ScanCursor::ReopenChain() {
 void ScanCursor::Close() {
   CountReads();
   chain_.cursor.reset();  // before its sources
-  chain_.files.reset();
+  chain_.replaced_view.reset();
   ranges_.clear();
   range_next_ = 0;
   range_open_ = false;

@@ -57,8 +57,9 @@ class ScanCursor {
     KeyRange range;
   };
   struct Chain {
-    // The replaced view that the cursor still reads. Null: it reads the present view.
-    std::shared_ptr<const TableView> files;
+    // The replaced view, without its memtables, that the cursor still reads. Null: it reads the
+    // present view.
+    std::shared_ptr<const TableView> replaced_view;
     std::unique_ptr<CellCursor> cursor;  // null: no source can hold a row
     size_t tablet_index = 0;
     bool is_for_one_row = false;

@@ -229,13 +229,13 @@ int64_t GreatestTimestamp(const SstableSummary& summary, uint32_t family_id) {
 }
 
 // Of the references to one file that begin with `first`, returns the one that may have the row.
-const ViewReference& PieceOf(std::vector<ViewReference>::const_iterator first,
-                             std::string_view row_key) {
-  if (first->pieces == 1) return *first;
+const ViewReference& FragmentOf(std::vector<ViewReference>::const_iterator first,
+                                std::string_view row_key) {
+  if (first->fragment_count == 1) return *first;
   const auto behind =
-      std::upper_bound(first, first + static_cast<std::ptrdiff_t>(first->pieces), row_key,
-                       [](std::string_view row, const ViewReference& piece) {
-                         return row < piece.reference.range->start;
+      std::upper_bound(first, first + static_cast<std::ptrdiff_t>(first->fragment_count), row_key,
+                       [](std::string_view row, const ViewReference& fragment) {
+                         return row < fragment.reference.range->start;
                        });
   return behind == first ? *first : *std::prev(behind);
 }
@@ -290,8 +290,8 @@ void StartReadOfRow(const TableView& table, std::string_view row_key, const Chai
 void RowSources::Find(const ViewTablet& tablet) {
   std::optional<uint64_t> row_hash;
   for (auto it = tablet.stack.begin(); it != tablet.stack.end();) {
-    const ViewReference& reference = PieceOf(it, row_key_);
-    it += static_cast<std::ptrdiff_t>(it->pieces);
+    const ViewReference& reference = FragmentOf(it, row_key_);
+    it += static_cast<std::ptrdiff_t>(it->fragment_count);
     if (MayHaveRow(reference, row_key_, &row_hash)) references_.push_back(&reference);
   }
   for (const std::shared_ptr<const Memtable>& memtable : table_.memtables) {
@@ -375,7 +375,7 @@ SoleColumn RowSources::SoleColumnOf(const ChainOptions& options, size_t source_c
   SoleColumn column{
       .family = options.sole_column->family,
       .qualifier = options.sole_column->first,
-      .newest_alone = options.latest_only,
+      .latest_only = options.latest_only,
       .older_greatest = std::vector<int64_t>(source_count, std::numeric_limits<int64_t>::max())};
   const uint32_t family_id = table_.definition().families[column.family].id;
   int64_t greatest = std::numeric_limits<int64_t>::min();

@@ -1,10 +1,10 @@
-// state/database_clock.h: the database's clock (engine rule 7): the time that reads and stamps use,
-// and the time up to which cells may be collected by their age.
+// state/database_clock.h: the database's clock (engine rule 7): the time of reads and of cells
+// without a timestamp, and the time at which jobs collect cells by their age.
 //
-// Now() follows the clock, also back. Steps back of at most a second are smoothed. The collection
-// time is Now() while the clock is trusted. Otherwise it is the last trusted time plus the elapsed
-// time since, and never more than Now(). So a wrong clock hides cells as long as it is wrong, and
-// collects none (docs/decisions/0048-two-times.md).
+// Now() follows the clock, also backwards. Steps back of at most a second are smoothed. The
+// collection time is Now() while the clock is trusted. Otherwise it is the last trusted time plus
+// the elapsed time since, and never more than Now(). So a wrong clock hides cells as long as it is
+// wrong, and collects none (docs/decisions/0048-two-times.md).
 //
 // The clock is no longer trusted after a leap: it moves against the elapsed time by more than
 // kClockToleranceMicros within a day, at once or in steps. It is also not trusted if it differs

@@ -14,13 +14,13 @@ bool IsNarrowed(const SstableReference& reference) {
            reference.range.Contains(summary.last_row));
 }
 
-void CountPieces(std::vector<ViewReference>* stack) {
+void CountFragments(std::vector<ViewReference>* stack) {
   for (size_t i = stack->size(); i-- > 1;) {
     ViewReference& before = (*stack)[i - 1];
     const ViewReference& behind = (*stack)[i];
     const bool is_one_file = before.reference.file->number == behind.reference.file->number;
     if (is_one_file && before.reference.range.EndsBefore(behind.reference.range->start))
-      before.pieces = behind.pieces + 1;
+      before.fragment_count = behind.fragment_count + 1;
   }
 }
 
@@ -183,7 +183,7 @@ ViewTablet EngineState::OpenTablet(const Tablet& tablet) {
                           .file = files_->Open(*reference.file),
                           .narrowed = IsNarrowed(reference)});
   }
-  CountPieces(&open.stack);
+  CountFragments(&open.stack);
   open.charge = std::make_shared<const MemoryCharge>(memory_, MemoryTracker::Use::kFiles,
                                                      ReferenceBytes(open));
   return open;

@@ -66,8 +66,9 @@ class EngineState {
 
   // For the commit leader and exclusive sections only. Returns null for a deleted table.
   std::shared_ptr<const Memtable> ActiveMemtable(uint32_t table_id) const;
-  // Like ActiveMemtable, for a batch with this sequence and time, which is not before earlier ones.
-  // Also returns the counters of the table's writes.
+  // Returns the active memtable for a batch, and records the batch's sequence and commit time. The
+  // sequence must not be lower than in an earlier call. Also returns the counters of the table's
+  // writes. The memtable is null for a deleted table.
   struct WriteTarget {
     std::shared_ptr<Memtable> memtable;
     std::shared_ptr<const TabletWrites> tablet_writes;
@@ -164,8 +165,8 @@ class EngineState {
   // Oldest first; empty for a deleted table.
   const std::deque<FrozenMemtable>& FrozenLocked(uint32_t table_id) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // True if no table has a frozen memtable and no flush runs. A flush keeps its memtable until its
-  // end, a little longer than the state does.
+  // True if no table has a frozen memtable and no flush runs. Both are checked: a flush still holds
+  // its memtable for a moment after the state has removed it.
   bool IsDrainedLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The running jobs: at most one flush for each table, and one compaction for each tablet.
   bool IsFlushRunningLocked(uint32_t table_id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

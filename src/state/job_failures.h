@@ -56,8 +56,8 @@ class JobFailures {
   bool Remove(const JobSubject& subject) { return failing_.erase(subject) > 0; }
   // Failed jobs of this kind may be retried at once.
   void EndBackoffOf(JobSubject::Kind kind);
-  // Removes failures whose backoff is over, since no job retries them. Returns true if there were
-  // any.
+  // Call when no job is due. Removes the failures whose backoff is over: their jobs are no longer
+  // due, so nothing would retry them. Returns true if there were any.
   bool RemoveExceptInBackoff(TimePoint now);
 
  private:

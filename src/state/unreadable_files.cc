@@ -25,17 +25,17 @@ bool IsAboutTheFile(const absl::Status& why) {
 bool UnreadableFiles::Add(uint64_t file_number, const TabletName& tablet, const absl::Status& why,
                           TimePoint now) {
   if (!IsAboutTheFile(why)) return false;
-  Rest& rest = files_[file_number][tablet];
-  rest.backoff = std::clamp(rest.backoff * 2, kRetryDelayMin, kRetryDelayMax);
-  rest.retry_at = absl::IsDataLoss(why) ? TimePoint::max() : now + rest.backoff;
+  RetryState& retry = files_[file_number][tablet];
+  retry.backoff = std::clamp(retry.backoff * 2, kRetryDelayMin, kRetryDelayMax);
+  retry.retry_at = absl::IsDataLoss(why) ? TimePoint::max() : now + retry.backoff;
   return true;
 }
 
 FilesByTablet UnreadableFiles::FilesAt(TimePoint now) const {
   FilesByTablet files;
   for (const auto& [number, tablets] : files_) {
-    for (const auto& [tablet, rest] : tablets) {
-      if (now < rest.retry_at) files[tablet].insert(number);
+    for (const auto& [tablet, retry] : tablets) {
+      if (now < retry.retry_at) files[tablet].insert(number);
     }
   }
   return files;

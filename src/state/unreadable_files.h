@@ -5,9 +5,9 @@
 //
 // Used by:   jobs/job_runner.cc adds files. jobs/job_scheduler.cc passes them to the picker
 //            (compaction/picker.h).
-// Retry:     an I/O error may be transient: such a file is tried again after a second, then with
-//            doubling delays up to a minute. Corruption is permanent: such a file is left alone
-//            until the database is opened again.
+// Retry:     an I/O error may be transient, so compactions read the file again after a second, then
+//            with doubling delays up to a minute. Corruption is permanent: compactions do not read
+//            the file until the database is opened again.
 // Threads:   thread-compatible; EngineState::mutex_ guards the engine's instance.
 #pragma once
 
@@ -31,15 +31,15 @@ class UnreadableFiles {
   // Call when the file is no longer in the database.
   void Forget(uint64_t file_number) { files_.erase(file_number); }
   bool empty() const { return files_.empty(); }
-  // The files to leave alone at this time.
+  // The files that compactions must not read at this time.
   FilesByTablet FilesAt(TimePoint now) const;
 
  private:
-  struct Rest {
+  struct RetryState {
     std::chrono::milliseconds backoff{0};
     TimePoint retry_at{};
   };
-  std::map<uint64_t, std::map<TabletName, Rest>> files_;  // by file number
+  std::map<uint64_t, std::map<TabletName, RetryState>> files_;  // by file number
 };
 
 }  // namespace stele::internal

@@ -47,7 +47,8 @@ class WriteGate {
   // writes. The committer refuses writes to a poisoned database. On a full disk a write that frees
   // space is admitted anyway, and the reserve is released for it.
   absl::Status CheckWritable(const FreesSpace& frees_space = nullptr);
-  // The error of CheckWritable for a write that frees no space. Changes nothing.
+  // Returns why writes that free no space are refused at present; OK if they are not. Unlike
+  // CheckWritable, it does not check OpenCheck, and changes nothing.
   absl::Status LastingRefusal() const;
   // Runs a call that frees space. On a full disk it runs once more with the reserve released. Runs
   // also while writes are refused.
@@ -64,7 +65,7 @@ class WriteGate {
   absl::Status LostDirectory() const;  // DataLoss after a CheckDirectory did not find it
   // Creates the reserve again if there is room. Returns true if it was released and exists again.
   bool RestoreReserve();
-  // Call after files were removed: jobs that failed for lack of space are retried at once.
+  // Call after files were removed: failed flushes are retried at once.
   void NoteFreedSpace();
   // True if the disk has room for little more than flushes.
   bool SpaceIsScarce() const;

@@ -41,9 +41,9 @@ void CarryCounters(const std::vector<ViewTablet>& before, std::vector<ViewTablet
     if (end - begin == 1 && (*after)[begin].range == old.range) {
       ViewTablet& same = (*after)[begin];
       same.counters = old.counters;
-      same.reads_before = old.reads_before;
+      same.reads_at_stack_change = old.reads_at_stack_change;
       if (!OnlyLostRows(old.stack, same.stack))
-        same.reads_before = same.counters->reads.load(std::memory_order_relaxed);
+        same.reads_at_stack_change = same.counters->reads.load(std::memory_order_relaxed);
       continue;
     }
     const uint64_t reads = old.counters->reads.load(std::memory_order_relaxed);
@@ -54,7 +54,7 @@ void CarryCounters(const std::vector<ViewTablet>& before, std::vector<ViewTablet
                                      std::memory_order_relaxed);
       part.counters->writes.fetch_add(PartOf(writes, i - begin, end - begin),
                                       std::memory_order_relaxed);
-      part.reads_before += PartOf(old.reads_before, i - begin, end - begin);
+      part.reads_at_stack_change += PartOf(old.reads_at_stack_change, i - begin, end - begin);
     }
   }
 }

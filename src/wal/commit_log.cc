@@ -52,9 +52,9 @@ class CommitLog::State {
   bool space_is_scarce() const { return spares_.space_is_scarce(); }
   bool NeedsSpare() const { return !poisoned() && spares_.Needed(); }
 
-  Position synced_end() const {
+  LogPosition synced_end() const {
     MutexLock lock(mutex_);
-    return {synced_end_.segment_number, synced_end_.offset};
+    return synced_end_;
   }
 
   bool SpareIsDue() const {
@@ -75,7 +75,7 @@ class CommitLog::State {
   uint64_t bytes() const;
   uint64_t appended_bytes() const;
   bool poisoned() const { return !Poison().ok(); }
-  std::vector<SegmentPart> Parts() const;
+  std::vector<LogPosition> SegmentEnds() const;
 
  private:
   absl::Status Poison() const;
@@ -88,7 +88,7 @@ class CommitLog::State {
   absl::Status BeginFirstSegment(uint64_t record_bytes);
   absl::Status BeginNextSegment(uint64_t record_bytes);
   absl::Status MakeSegmentDurable();
-  bool SpareServesBetter() const;
+  bool SwitchToSpareIsDue() const;
   void NoteSync(const std::vector<LiveSegment>& segments) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t SyncedOffsetOfActive() const;
   void Publish(uint64_t first_sequence, uint64_t record_bytes, bool name_synced);
@@ -197,7 +197,7 @@ uint64_t CommitLog::State::SyncedOffsetOfActive() const {
 
 // True if syncs are frequent and a written spare exists, while the active segment was only
 // reserved.
-bool CommitLog::State::SpareServesBetter() const {
+bool CommitLog::State::SwitchToSpareIsDue() const {
   if (active_.written) return false;
   {
     MutexLock lock(mutex_);
@@ -264,7 +264,7 @@ absl::Status CommitLog::State::TryAppend(std::span<const LogRecord> records, Rec
     if (!writer_.HasRoom(record_bytes)) {
       STELE_RETURN_IF_ERROR(CheckRoom(record_bytes));
       STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
-    } else if (SpareServesBetter()) {
+    } else if (SwitchToSpareIsDue()) {
       STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
     }
     const bool begun = writer_.IsBegun();
@@ -454,12 +454,11 @@ uint64_t CommitLog::State::appended_bytes() const {
   return appended_bytes_;
 }
 
-std::vector<CommitLog::SegmentPart> CommitLog::State::Parts() const {
+std::vector<LogPosition> CommitLog::State::SegmentEnds() const {
   MutexLock lock(mutex_);
-  std::vector<SegmentPart> parts;
-  for (const LiveSegment& segment : segments_)
-    parts.push_back({segment.number, segment.end_offset});
-  return parts;
+  std::vector<LogPosition> ends;
+  for (const LiveSegment& segment : segments_) ends.push_back({segment.number, segment.end_offset});
+  return ends;
 }
 
 CommitLog::CommitLog(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -482,7 +481,7 @@ absl::Status CommitLog::Close() { return state_->Close(); }
 absl::Status CommitLog::PrepareSpare() { return state_->PrepareSpare(); }
 absl::Status CommitLog::Release(uint64_t through) { return state_->Release(through); }
 bool CommitLog::NeedsSpare() const { return state_->NeedsSpare(); }
-CommitLog::Position CommitLog::synced_end() const { return state_->synced_end(); }
+LogPosition CommitLog::synced_end() const { return state_->synced_end(); }
 bool CommitLog::SpareIsDue() const { return state_->SpareIsDue(); }
 uint64_t CommitLog::synced_sequence() const { return state_->synced_sequence(); }
 uint64_t CommitLog::last_sequence() const { return state_->last_sequence(); }
@@ -494,6 +493,6 @@ uint64_t CommitLog::bytes() const { return state_->bytes(); }
 uint64_t CommitLog::appended_bytes() const { return state_->appended_bytes(); }
 bool CommitLog::space_is_scarce() const { return state_->space_is_scarce(); }
 bool CommitLog::poisoned() const { return state_->poisoned(); }
-std::vector<CommitLog::SegmentPart> CommitLog::Parts() const { return state_->Parts(); }
+std::vector<LogPosition> CommitLog::SegmentEnds() const { return state_->SegmentEnds(); }
 
 }  // namespace stele::internal

@@ -14,14 +14,14 @@
 //            that seeds its checksums, and the end of the previous segment (number, end offset,
 //            last checksum, last sequence). So a reader can distinguish a sealed end from
 //            corruption. This class enforces engine rules 3, 18 and 20.
-// Errors:    Append returns ResourceExhausted if space could not be reserved; nothing was written
-//            then. Any other failed write seals the segment at its last good offset, and the record
-//            goes to the next segment. Append returns an error only if that fails, too. In that
-//            case it first makes an empty segment durable that names the good offset. So no
-//            recovery finds the refused records, even if all their bytes are on disk. If that
-//            fails, the log is poisoned. An error of Sync is final: the caller must stop
-//            acknowledging writes (engine rule 20). poisoned() stays true, and later calls return
-//            the first error.
+// Errors:    Append returns ResourceExhausted, and writes nothing, if it cannot reserve the segment
+//            that the records need. A failed write seals the segment at its last good offset, and
+//            Append writes the records to the next segment. If that fails too, Append first makes
+//            an empty segment durable that names the good offset, and then returns the error. So no
+//            recovery finds the refused records, even if all their bytes are on disk. If the empty
+//            segment cannot be made durable, the log is poisoned. An error of Sync is final: the
+//            caller must stop acknowledging writes (engine rule 20). poisoned() stays true, and
+//            later calls return the first error.
 // Threads:   Append from one thread at a time. Sync, PrepareSpare, Release, bytes(),
 //            appended_bytes() and the sequences from any thread, concurrently with Append.
 #pragma once
@@ -83,16 +83,17 @@ class CommitLog {
   uint64_t synced_sequence() const;
   uint64_t last_sequence() const;
 
-  // True if there are fewer than spares_max spares. Then a background thread should call
-  // PrepareSpare, which zero-fills and syncs a spare, or does nothing.
+  // True if there are fewer than spares_max spares, the disk has room, and the log is not poisoned.
+  // PrepareSpare then makes a spare.
   bool NeedsSpare() const;
-  // True if NeedsSpare and making a spare is worthwhile: the active segment has begun to fill, and
-  // syncs are frequent or a released segment can be recycled. So a database with few writes makes
-  // no spares. For a log that is synced only for flushes, zeros would double the bytes written, so
-  // its segments are reserved when they are needed.
+  // True if a background thread should call PrepareSpare. That is so if Release failed to remove a
+  // file. It is also so if NeedsSpare, the active segment has begun to fill, and syncs are frequent
+  // or a released segment can be recycled. So a database with few writes makes no spares. For a log
+  // that is synced only for flushes, zeros would double the bytes written, so its segments are
+  // reserved when they are needed.
   bool SpareIsDue() const;
-  // Makes a spare. First removes files that Release failed to remove. SpareIsDue is true until they
-  // are removed.
+  // First removes files that Release failed to remove. Then makes a spare, if NeedsSpare: recycles
+  // a released segment, or zero-fills and syncs a new file.
   absl::Status PrepareSpare();
   // Records with sequence <= `through` are no longer needed: every table's durable flushed_through
   // is at least `through`, and so the log is synced through it. Segments entirely below become
@@ -105,12 +106,8 @@ class CommitLog {
   // before Release removes segments: recovery requires every segment from the manifest's
   // oldest_segment on (ReadLog: a missing one is DataLoss).
   uint64_t OldestSegmentAfter(uint64_t through) const;
-  // A segment and an offset in it. Everything before it is synced.
-  struct Position {
-    uint64_t segment_number = 0;
-    uint64_t offset = 0;
-  };
-  Position synced_end() const;
+  // Everything before this position is synced.
+  LogPosition synced_end() const;
   // The size of the log with records that are not released, for deciding when to flush the oldest
   // memtable.
   uint64_t bytes() const;
@@ -120,13 +117,9 @@ class CommitLog {
   // The last result of options.space_is_scarce.
   bool space_is_scarce() const;
   bool poisoned() const;
-  // The segments of the log, oldest first, and how many bytes of each contain records. For Verify
-  // and recovery.
-  struct SegmentPart {
-    uint64_t number = 0;
-    uint64_t bytes = 0;
-  };
-  std::vector<SegmentPart> Parts() const;
+  // For each segment of the log, oldest first, the position where its records end. For Verify and
+  // recovery.
+  std::vector<LogPosition> SegmentEnds() const;
 
   // Writes the end mark and syncs. Only the destructor may be called afterwards.
   absl::Status Close();

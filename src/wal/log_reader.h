@@ -55,7 +55,8 @@ struct LogDamage {
   std::string what;
 };
 
-// The end of a log. The header of the next segment must name it.
+// The result of ReadLog: the end of the log, which the header of the next segment must name, and
+// what was found on the way.
 struct LogTail {
   uint64_t segment_number = 0;  // 0: no segment yet
   uint64_t end_offset = 0;

@@ -28,7 +28,8 @@
 
 namespace stele::internal {
 
-// A file with reserved space that has no header yet.
+// A file with reserved space, for the next segment. A recycled file still has the header of its
+// previous use.
 struct BlankSegment {
   uint64_t number = 0;
   std::shared_ptr<File> file;
@@ -56,10 +57,10 @@ class SpareSegments {
  public:
   explicit SpareSegments(SpareSegmentsOptions options) : options_(std::move(options)) {}
 
-  // Returns the next spare with at least `file_bytes_min`. If there is none, reserves space for a
-  // new file of that size (or of segment_bytes) without syncing it, so that a writer does not wait.
-  // If space is scarce, the file is as small as possible. ResourceExhausted: there was no space,
-  // and no file is left behind.
+  // Returns the next spare, if it has at least `file_bytes_min`. Otherwise reserves space for a new
+  // file of segment_bytes, or of `file_bytes_min` if that is more. The new file is not synced, so
+  // that a writer does not wait. If space is scarce, the file is as small as possible.
+  // ResourceExhausted: there was no space, and no file is left behind.
   absl::StatusOr<BlankSegment> Take(uint64_t file_bytes_min);
   // Returns a new file of `file_bytes` zeros. It is synced, but its name is not.
   absl::StatusOr<BlankSegment> MakeFilled(uint64_t file_bytes);
@@ -70,15 +71,16 @@ class SpareSegments {
 
   bool space_is_scarce() const { return space_is_scarce_.load(std::memory_order_relaxed); }
   bool Needed() const;
-  // HasSpare: there is a spare. HasRetired: there is a retired file that can become one without
-  // being filled.
+  // HasSpare: there is a spare. HasRetired: there is a retired file. If it is reusable, it becomes
+  // a spare without being filled.
   bool HasSpare() const;
   bool HasRetired() const;
   // Makes one spare, from a retired file if there is one; does nothing if there are enough.
   absl::Status Prepare();
 
   void Retire(RetiredSegment segment);
-  // Removes the file with the highest number, which no reader needs. If that fails, retires it.
+  // Removes a file. Its number must be the highest one, and no reader may need it. If that fails,
+  // retires the file.
   void Discard(uint64_t number);
   // Removes retired files that are not needed as spares. The next Prepare retries a removal that
   // failed.

@@ -80,7 +80,7 @@ absl::StatusOr<RowWatches::Floor> FloorOf(const GcFenceSource& source, const Tab
                          ReadVersions(table, point, watch.row_key(), column));
   const RowWatches::Floor floor{.floor = versions.FloorUnder(retention, point.now),
                                 .sequence = point.sequence};
-  watches.Remember(watch, name, generation, point.sequence, std::move(versions));
+  watches.CacheVersions(watch, name, generation, point.sequence, std::move(versions));
   return floor;
 }
 

@@ -94,7 +94,7 @@ absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
   const std::string row_key =
       SipHash128(options.idempotency_token, reads.view()->version->token_key);
   RowWatches::Watch watch = use == TokenWatch::kFindsNew
-                                ? watches->BeginKeeping(kTokenTableId, row_key)
+                                ? watches->BeginKeepingValues(kTokenTableId, row_key)
                                 : watches->Begin(kTokenTableId, row_key);
   const ReadPoint point = reads.TakeCommitPoint();
   used.unchanged = RowCondition{.watch = std::move(watch), .sequence = point.sequence};
@@ -114,7 +114,7 @@ absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
 }
 
 absl::StatusOr<std::vector<EntryRange>> FindNewEntries(RowCondition* token) {
-  const RowWatches::SetValues set = token->watch.TakeValuesSetAfter(token->sequence);
+  const RowWatches::WrittenValues set = token->watch.TakeValuesSetAfter(token->sequence);
   std::vector<EntryRange> entries;
   for (const std::string& value : set.values) {
     TokenUse use;

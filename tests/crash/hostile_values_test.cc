@@ -55,7 +55,7 @@ class HostileValuesTest : public ::testing::Test {
   }
 
   absl::Status Write(int write) {
-    const uint64_t segment = database_.engine().storage().log->Parts().back().number;
+    const uint64_t segment = database_.engine().storage().log->SegmentEnds().back().segment_number;
     const std::string value = GuessedRecordHeaders({.first_segment = segment,
                                                     .payload_bytes = 200 << 10,
                                                     .value_bytes = kValueBytes,
@@ -84,7 +84,7 @@ TEST_F(HostileValuesTest, EveryKillLeavesADatabaseThatOpens) {
       EXPECT_EQ(Check(image.get(), expected, read_only), "") << "killed after write " << write;
     }
   }
-  EXPECT_GT(database_.engine().storage().log->Parts().front().number, 8u)
+  EXPECT_GT(database_.engine().storage().log->SegmentEnds().front().segment_number, 8u)
       << "segments were used again";
 }
 

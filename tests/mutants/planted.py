@@ -84,10 +84,10 @@ plant(
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/file_shares.cc",
-    ("a shared file counts in full for each tablet", "return file_bytes / file.all / ReferencesInTablet(reference, file);",
+    ("a shared file counts in full for each tablet", "return file_bytes / file.reached_tablets / ReferencesInTablet(reference, file);",
      "return file_bytes / ReferencesInTablet(reference, file);"),
-    ("several references of one tablet to a file count as one part each", "return file_bytes / file.all / ReferencesInTablet(reference, file);",
-     "return file_bytes / file.all;"),
+    ("several references of one tablet to a file count as one part each", "return file_bytes / file.reached_tablets / ReferencesInTablet(reference, file);",
+     "return file_bytes / file.reached_tablets;"),
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/reclaim_policy.cc",
@@ -492,7 +492,7 @@ plant(
      "spares_.Retire({active_.number, true});"),
     ("zeros are written in advance for a log that is synced only for flushes",
      "if (small_syncs_ < kSyncsOften && !spares_.HasRetired()) return false;", ""),
-    ("a log that is synced often continues in space that was only reserved", "} else if (SpareServesBetter()) {", "} else if (false) {"),
+    ("a log that is synced often continues in space that was only reserved", "} else if (SwitchToSpareIsDue()) {", "} else if (false) {"),
 )
 
 plant(
@@ -565,7 +565,7 @@ plant(
     "tablets", ["unit_db --gtest_filter=Tablet*"], "src/views/tablet_counters.cc",
     ("both tablets of a split get all counts", "return count * (index + 1) / parts - count * index / parts;", "return count;"),
     ("counts start again with each install", "same.counters = old.counters;", ""),
-    ("read counts never start again", "if (!OnlyLostRows(old.stack, same.stack)) same.reads_before = same.counters->reads.load(std::memory_order_relaxed);",
+    ("read counts never start again", "if (!OnlyLostRows(old.stack, same.stack)) same.reads_at_stack_change = same.counters->reads.load(std::memory_order_relaxed);",
      ""),
 )
 plant(
@@ -576,7 +576,7 @@ plant(
     "tablets", ["unit_db --gtest_filter=Tablet*"], "src/jobs/split_point.cc",
     ("a lookup's result is kept forever", "if (it != entries_.end() && ShowSame(it->second.stack, stack)) return", "if (it != known_.end()) return"),
     ("no lookup's result is kept", "entries_.insert_or_assign(name, Entry{stack, split_point});", ""),
-    ("a tablet may be split anywhere", "smaller > std::min(best->bytes_before, best->bytes_behind)", "false"),
+    ("a tablet may be split anywhere", "smaller > std::min(best->bytes_before, best->bytes_after)", "false"),
 )
 plant(
     "tablets", ["unit_db --gtest_filter=Tablet*"], "src/views/index_boundaries.cc",

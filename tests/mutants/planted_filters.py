@@ -91,7 +91,7 @@ plant(
     ("cells that a source did not reach hide nothing", "may_hide_ |= hides || !is_passed;", "may_hide_ |= hides;"),
     ("an older source's newer version is not read (engine rule 13)", "newest_ >= older_greatest", "true"),
     ("a range from a timestamp on deletes the whole column", "cell.range_start <= 0 && ", ""),
-    ("the newest version replaces all versions", "column.newest_alone && newest_ != ", "newest_ != "),
+    ("the newest version replaces all versions", "column.latest_only && newest_ != ", "newest_ != "),
 )
 plant(
     "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/source_chain.cc",

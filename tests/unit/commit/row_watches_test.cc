@@ -84,27 +84,27 @@ TEST(RowWatchesTest, AWatchKeepsTheValuesOfLaterCommits) {
   const RowWatches::Watch plain = watches.Begin(kWatchedTable, "r");
   set("r", 4, "before");
   {
-    RowWatches::Watch first = watches.BeginKeeping(kWatchedTable, "r");
+    RowWatches::Watch first = watches.BeginKeepingValues(kWatchedTable, "r");
     EXPECT_EQ(first.TakeValuesSetAfter(3).values, Values());
     EXPECT_EQ(first.TakeValuesSetAfter(3).through, 4u);
     EXPECT_EQ(first.TakeValuesSetAfter(5).through, 5u);
     set("r", 6, "a");
     set("other", 7, "x");
     set("r", 8, "b");
-    RowWatches::Watch second = watches.BeginKeeping(kWatchedTable, "r");
+    RowWatches::Watch second = watches.BeginKeepingValues(kWatchedTable, "r");
     EXPECT_EQ(second.TakeValuesSetAfter(6).values, Values{"b"});
     EXPECT_EQ(first.TakeValuesSetAfter(5).values, (Values{"a", "b"})) << "kept for both";
     first = watches.Begin(kWatchedTable, "other");
     set("r", 9, "c");
     EXPECT_EQ(second.TakeValuesSetAfter(9).values, Values());
     set("r", 10, "d");
-    const RowWatches::SetValues last = second.TakeValuesSetAfter(9);
+    const RowWatches::WrittenValues last = second.TakeValuesSetAfter(9);
     EXPECT_EQ(last.values, Values{"d"});
     EXPECT_EQ(last.through, 10u);
     EXPECT_EQ(second.TakeValuesSetAfter(9).values, Values()) << "the only watch took it";
   }
   set("r", 11, "e");
-  RowWatches::Watch later = watches.BeginKeeping(kWatchedTable, "r");
+  RowWatches::Watch later = watches.BeginKeepingValues(kWatchedTable, "r");
   set("r", 12, "f");
   EXPECT_EQ(later.TakeValuesSetAfter(0).values, Values{"f"})
       << "the last watch that kept values ended";
@@ -149,7 +149,7 @@ class RememberedVersionsTest : public ::testing::Test {
 TEST_F(RememberedVersionsTest, CommitsKeepThemUpToDate) {
   const RowWatches::Watch watch = watches_.Begin(kWatchedTable, "r");
   EXPECT_FALSE(FloorOf(watch, 1).has_value());
-  watches_.Remember(watch, column_, 1, 10, ColumnVersions({300, 200}));
+  watches_.CacheVersions(watch, column_, 1, 10, ColumnVersions({300, 200}));
   EXPECT_EQ(FloorOf(watch, 1)->floor, 201);
   EXPECT_EQ(FloorOf(watch, 1)->sequence, 10u);
   EXPECT_EQ(FloorOf(watch, 2)->floor, 0);
@@ -166,9 +166,9 @@ TEST_F(RememberedVersionsTest, CommitsKeepThemUpToDate) {
 TEST_F(RememberedVersionsTest, AChangedRuleOrAWriteSinceTheReadForgetsThem) {
   const RowWatches::Watch watch = watches_.Begin(kWatchedTable, "r");
   NoteSet(&watches_, "r", 11);
-  watches_.Remember(watch, column_, 1, 10, ColumnVersions({300}));
+  watches_.CacheVersions(watch, column_, 1, 10, ColumnVersions({300}));
   EXPECT_FALSE(FloorOf(watch, 1).has_value()) << "the read missed a write";
-  watches_.Remember(watch, column_, 1, 11, ColumnVersions({300}));
+  watches_.CacheVersions(watch, column_, 1, 11, ColumnVersions({300}));
   EXPECT_FALSE(FloorOf(watch, 1, 2).has_value()) << "of an earlier generation";
   EXPECT_FALSE(FloorOf(watch, 1, 1).has_value()) << "forgotten";
 }
@@ -176,16 +176,16 @@ TEST_F(RememberedVersionsTest, AChangedRuleOrAWriteSinceTheReadForgetsThem) {
 // A clock that was ahead is corrected. Older versions may be garbage at the earlier time.
 TEST_F(RememberedVersionsTest, AnEarlierTimeForgetsThem) {
   const RowWatches::Watch watch = watches_.Begin(kWatchedTable, "r");
-  watches_.Remember(watch, column_, 1, 10, ColumnVersions({300}, /*time=*/1));
+  watches_.CacheVersions(watch, column_, 1, 10, ColumnVersions({300}, /*time=*/1));
   EXPECT_FALSE(FloorOf(watch, 1).has_value());
-  watches_.Remember(watch, column_, 1, 10, ColumnVersions({300}, /*time=*/0));
+  watches_.CacheVersions(watch, column_, 1, 10, ColumnVersions({300}, /*time=*/0));
   EXPECT_TRUE(FloorOf(watch, 1).has_value());
 }
 
 // A batch may contain a row twice, so the versions are not complete after its first operation.
 TEST_F(RememberedVersionsTest, AFloorDuringACommitRefusesTheWrite) {
   const RowWatches::Watch watch = watches_.Begin(kWatchedTable, "r");
-  watches_.Remember(watch, column_, 1, 10, ColumnVersions({300, 200}));
+  watches_.CacheVersions(watch, column_, 1, 10, ColumnVersions({300, 200}));
   NotePart(&watches_, "r", 11, 400);
   EXPECT_TRUE(watch.WrittenAfter(FloorOf(watch, 2)->sequence));
   NotePart(&watches_, "r", 11, 500);
@@ -200,7 +200,7 @@ TEST_F(RememberedVersionsTest, CommitsDoNotGrowTheirMemoryBeyondTheBound) {
   std::vector<RowWatches::Watch> watches;
   for (int i = 0; i < kColumns; ++i) {
     watches.push_back(watches_.Begin(kWatchedTable, std::to_string(i)));
-    watches_.Remember(watches.back(), column_, 1, 1, ColumnVersions({1}));
+    watches_.CacheVersions(watches.back(), column_, 1, 1, ColumnVersions({1}));
   }
   uint64_t sequence = 1;
   for (int i = 0; i < kColumns; ++i) {
@@ -218,8 +218,8 @@ TEST_F(RememberedVersionsTest, TheirMemoryIsBounded) {
   constexpr int kRows = 100;
   const auto row_key = [](int i) { return std::string(32 << 10, 'r') + fmt::format("{:03}", i); };
   for (int i = 0; i < kRows; ++i) {
-    watches_.Remember(watches_.Begin(kWatchedTable, row_key(i)), column_, 1, 10,
-                      ColumnVersions({300}));
+    watches_.CacheVersions(watches_.Begin(kWatchedTable, row_key(i)), column_, 1, 10,
+                           ColumnVersions({300}));
   }
   int remembered = 0;
   for (int i = 0; i < kRows; ++i)
@@ -234,7 +234,7 @@ TEST_F(RememberedVersionsTest, AColumnOfManyVersionsIsNotRemembered) {
   const RowWatches::Watch watch = watches_.Begin(kWatchedTable, "r");
   std::vector<int64_t> versions;
   for (int64_t t = RowWatches::kVersionsMax; t > 0; --t) versions.push_back(t);
-  watches_.Remember(watch, column_, 1, 10, ColumnVersions(versions));
+  watches_.CacheVersions(watch, column_, 1, 10, ColumnVersions(versions));
   EXPECT_TRUE(FloorOf(watch, 1).has_value());
   NoteSet(&watches_, "r", 11, 1'000'000);
   EXPECT_FALSE(FloorOf(watch, 1).has_value());

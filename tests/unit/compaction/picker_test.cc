@@ -318,7 +318,7 @@ TEST(PickerTest, ChoosingComesToAnEnd) {
     const CompactionSizes sizes{.subcompaction_bytes = 2000,
                                 .neighbours_bytes = 100'000,
                                 .small_file_bytes = 100'000,
-                                .free_files = random.Below(3),
+                                .debt_free_files = random.Below(3),
                                 .recompress_bytes = 300,
                                 .cold_bytes = 1000};
     const int64_t now = random.OneIn(3) ? 1'000'000'000 : 1'000'000;

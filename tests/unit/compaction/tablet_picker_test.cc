@@ -197,7 +197,7 @@ class TabletWorld {
     uint64_t before = 0;
     for (const auto& [row, bytes] : bytes_at) {
       if (before > 0 && (!best || std::min(before, total - before) >
-                                      std::min(best->bytes_before, best->bytes_behind))) {
+                                      std::min(best->bytes_before, best->bytes_after))) {
         best = {row, before, total - before};
       }
       before += bytes;

@@ -264,7 +264,7 @@ TEST(DropsBesideJobsTest, ADropLeavesTheCountOfReads) {
   ASSERT_EQ(course.Open(), absl::OkStatus());
   const auto reads_before = [&course] {
     const std::shared_ptr<const ReadView> view = course.engine().storage().state.view();
-    return view->Find(course.table_id())->tablets[0].reads_before;
+    return view->Find(course.table_id())->tablets[0].reads_at_stack_change;
   };
   ASSERT_EQ(course.SetUserAndFlush(1), absl::OkStatus());
   const uint64_t before = reads_before();

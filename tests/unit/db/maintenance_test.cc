@@ -89,7 +89,7 @@ TEST_F(MaintenanceTest, DamageOfTheNewestBytesIsTold) {
   for (const Durability durability : {Durability::kProcess, Durability::kDisk}) {
     ASSERT_EQ(Set("r", 100, durability), absl::OkStatus());
     EXPECT_TRUE(database_.Verify()->ok());
-    const uint64_t end = engine().storage().log->Parts().back().bytes;
+    const uint64_t end = engine().storage().log->SegmentEnds().back().offset;
     ASSERT_TRUE(file_system_.FlipBit(JoinPath("/db", log_name), end - 20, 0).ok());
     const VerifyReport report = *database_.Verify();
     ASSERT_EQ(report.damages.size(), 1u);

@@ -194,7 +194,7 @@ TEST_F(TabletChangesTest, TheSplitPointIsFoundOnceForAStack) {
   const auto split_point = cache.Of(*view, {table_id, ""});
   ASSERT_TRUE(split_point.has_value());
   EXPECT_NEAR(static_cast<double>(split_point->bytes_before),
-              static_cast<double>(split_point->bytes_behind), 3000);
+              static_cast<double>(split_point->bytes_after), 3000);
   ReadView blind;  // the same sorted runs, but nothing is known about their files
   blind.version = view->version;
   auto table = std::make_shared<TableView>(*view->Find(table_id));
@@ -250,7 +250,7 @@ TEST_F(TabletChangesTest, ReadsAndWritesAreCountedByTablet) {
   const auto reads = [this](size_t index) {
     const std::shared_ptr<const ReadView> view = engine().storage().state.view();
     const ViewTablet& tablet = view->tables.entries().back().second->tablets[index];
-    return tablet.counters->reads.load() - tablet.reads_before;
+    return tablet.counters->reads.load() - tablet.reads_at_stack_change;
   };
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   EXPECT_EQ(reads(starts.size() - 1), 0u);

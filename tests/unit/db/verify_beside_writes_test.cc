@@ -87,9 +87,10 @@ TEST_F(VerifyBesideWritesTest, FlushesThatReleaseSegments) {
 
 // Damage is reported although writers are active.
 TEST_F(VerifyBesideWritesTest, DamageIsTold) {
-  const CommitLog::SegmentPart written = engine().storage().log->Parts().back();
+  const LogPosition written = engine().storage().log->SegmentEnds().back();
   ASSERT_TRUE(
-      files_.FlipBit(JoinPath("/db", SegmentName(written.number)), written.bytes - 20, 0).ok());
+      files_.FlipBit(JoinPath("/db", SegmentName(written.segment_number)), written.offset - 20, 0)
+          .ok());
   std::atomic<int> acts = 0;
   on_log_read_ = [&] {
     if (acts++ > 0) return;
@@ -98,8 +99,8 @@ TEST_F(VerifyBesideWritesTest, DamageIsTold) {
   const VerifyReport report = *database_.database().Verify();
   on_log_read_ = nullptr;
   ASSERT_EQ(report.damages.size(), 1u);
-  EXPECT_EQ(report.damages[0].file, SegmentName(written.number));
-  EXPECT_LT(report.damages[0].offset, written.bytes);
+  EXPECT_EQ(report.damages[0].file, SegmentName(written.segment_number));
+  EXPECT_LT(report.damages[0].offset, written.offset);
 }
 
 }  // namespace

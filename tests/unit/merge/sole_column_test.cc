@@ -129,13 +129,13 @@ TEST(SoleColumnTest, StoppingChangesNoAnswer) {
     const std::string qualifier = "q" + std::to_string(random.Below(shape.qualifier_count));
     SoleColumn column{.family = 1 + static_cast<uint32_t>(random.Below(2)),
                       .qualifier = qualifier,
-                      .newest_alone = random.OneIn(2)};
+                      .latest_only = random.OneIn(2)};
     column.older_greatest = OlderGreatest(sources, column.family);
     const size_t batch_cells = 1 + random.Below(4);
     const bool skips = random.OneIn(2);
     const Answer answer = Read(sources, column, batch_cells, skips);
     const SourceCells expected = ReadAllOf(sources, column, batch_cells);
-    if (column.newest_alone) {
+    if (column.latest_only) {
       ASSERT_EQ(answer.cells.empty(), expected.empty());
       ASSERT_TRUE(expected.empty() || answer.cells.front() == expected.front());
     } else {
@@ -171,7 +171,7 @@ TEST(SoleColumnTest, SourcesAreReadUpToTheOneThatSettles) {
   struct Case {
     const char* what;
     std::vector<SourceCells> newest_first;
-    bool newest_alone;
+    bool latest_only;
     std::vector<bool> are_read;
   };
   const std::vector<Case> cases = {
@@ -214,7 +214,7 @@ TEST(SoleColumnTest, SourcesAreReadUpToTheOneThatSettles) {
     SCOPED_TRACE(one.what);
     const SoleColumn column{.family = 1,
                             .qualifier = "q",
-                            .newest_alone = one.newest_alone,
+                            .latest_only = one.latest_only,
                             .older_greatest = OlderGreatest(one.newest_first, 1)};
     EXPECT_EQ(Read(one.newest_first, column, 10, false).are_read, one.are_read);
     EXPECT_EQ(Read(one.newest_first, column, 10, true).are_read, one.are_read);
@@ -227,7 +227,7 @@ TEST(SoleColumnTest, WhatWasNotComeToMayHide) {
       {kColumnBefore, DeletesRange(3, 7)}, {Version(5)}, {Version(2)}};
   const SoleColumn column{.family = 1,
                           .qualifier = "q",
-                          .newest_alone = true,
+                          .latest_only = true,
                           .older_greatest = OlderGreatest(sources, 1)};
   const Answer answer = Read(sources, column, 1, false);
   ASSERT_EQ(answer.cells.size(), 1u);

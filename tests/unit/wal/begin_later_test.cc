@@ -95,7 +95,7 @@ TEST_F(BeginLaterTest, WithoutSpaceRecordsAreRefusedAndNothingElseFails) {
     EXPECT_EQ(log_->Sync(), absl::OkStatus());
     EXPECT_EQ(log_->last_sequence(), kRecords);
     EXPECT_EQ(log_->synced_sequence(), kRecords);
-    EXPECT_EQ(log_->Parts().size(), 1u);
+    EXPECT_EQ(log_->SegmentEnds().size(), 1u);
     EXPECT_EQ(log_->OldestSegmentAfter(kRecords), log_->oldest_segment());
     EXPECT_EQ(log_->Release(kRecords), absl::OkStatus());
     EXPECT_EQ(log_->PrepareSpare(), absl::OkStatus()) << "space is scarce";
@@ -149,7 +149,7 @@ TEST_F(BeginLaterTest, ASyncThatFindsNoSpaceRefusesTheRecord) {
     EXPECT_TRUE(absl::IsResourceExhausted(AppendOne(kRecords + 1)));
     EXPECT_FALSE(log_->poisoned());
     EXPECT_EQ(log_->last_sequence(), kRecords);
-    EXPECT_EQ(log_->Parts().size(), 1u);
+    EXPECT_EQ(log_->SegmentEnds().size(), 1u);
     EXPECT_EQ(log_->Sync(), absl::OkStatus());
     EXPECT_EQ(Names(), names);
     EXPECT_EQ(CountAfter(CrashPolicy::KilledProcess()), kRecords);
@@ -236,7 +236,7 @@ TEST_F(BeginLaterTest, ASegmentWhoseHeaderFoundNoSpaceIsNotUsed) {
     if (stays) disk_->FailKind(CallKind::kRemove, 1, {.error_number = EIO});
     ASSERT_EQ(Begin(/*may_begin_later=*/true), absl::OkStatus());
     disk_->ClearFaults();
-    EXPECT_EQ(log_->Parts().size(), replay_.tail.live_numbers.size());
+    EXPECT_EQ(log_->SegmentEnds().size(), replay_.tail.live_numbers.size());
     EXPECT_EQ(Names().size(), name_count + (stays ? 1 : 0));
     EXPECT_EQ(CountAfter(CrashPolicy::KilledProcess()), count);
     ASSERT_EQ(AppendOne(count + 1), absl::OkStatus());

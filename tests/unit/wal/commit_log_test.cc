@@ -75,7 +75,7 @@ TEST_F(CommitLogTest, RotatesWithAndWithoutSpares) {
   EXPECT_FALSE(log_->NeedsSpare());
   ASSERT_TRUE(AppendWal(log_.get(), 1, 100, 600).ok());
   EXPECT_TRUE(log_->NeedsSpare());
-  EXPECT_GT(log_->Parts().size(), 10u);
+  EXPECT_GT(log_->SegmentEnds().size(), 10u);
   Open();
   ExpectReplayed(1, 100, 600);
 }
@@ -95,12 +95,12 @@ TEST_F(CommitLogTest, SparesAreMadeForThoseWhoSyncOften) {
   ASSERT_TRUE(log_->PrepareSpare().ok());
   // The active segment was only reserved. The next record goes to the recycled segment, and later
   // ones stay there.
-  const CommitLog::SegmentPart before = log_->Parts().back();
+  const LogPosition before = log_->SegmentEnds().back();
   ASSERT_TRUE(AppendWal(log_.get(), next++, 1, 10).ok());
-  const CommitLog::SegmentPart after = log_->Parts().back();
-  EXPECT_GT(after.number, before.number);
+  const LogPosition after = log_->SegmentEnds().back();
+  EXPECT_GT(after.segment_number, before.segment_number);
   ASSERT_TRUE(AppendWal(log_.get(), next++, 1, 10).ok());
-  EXPECT_EQ(log_->Parts().back().number, after.number);
+  EXPECT_EQ(log_->SegmentEnds().back().segment_number, after.segment_number);
   // A large sync does not mean that more will follow soon.
   ASSERT_TRUE(AppendWal(log_.get(), next, 30, 600).ok());
   ASSERT_TRUE(log_->Sync().ok());
@@ -207,15 +207,16 @@ TEST_F(CommitLogTest, BytesCountWhatIsNotReleased) {
   EXPECT_EQ(log_->bytes(), 0u);
 }
 
-TEST_F(CommitLogTest, PartsNameEveryRecordByte) {
+TEST_F(CommitLogTest, SegmentEndsNameEveryRecordByte) {
   ASSERT_TRUE(AppendWal(log_.get(), 1, 20, 600).ok());
   ASSERT_TRUE(file_system_.CreateDirectory("copy").ok());
-  for (const CommitLog::SegmentPart& part : log_->Parts()) {
-    std::string bytes(part.bytes, '\0');
-    auto from = file_system_.Open(JoinPath("db", SegmentName(part.number)), OpenMode::kRead);
+  for (const LogPosition& end : log_->SegmentEnds()) {
+    std::string bytes(end.offset, '\0');
+    auto from = file_system_.Open(JoinPath("db", SegmentName(end.segment_number)), OpenMode::kRead);
     ASSERT_EQ(*(*from)->Read(0, bytes.size(), bytes.data()), bytes.size());
     bytes.resize(4096);  // the first one was prepared with this size
-    auto to = file_system_.Open(JoinPath("copy", SegmentName(part.number)), OpenMode::kCreate);
+    auto to =
+        file_system_.Open(JoinPath("copy", SegmentName(end.segment_number)), OpenMode::kCreate);
     ASSERT_TRUE((*to)->Write(0, bytes).ok());
   }
   replay_ = ReplayWal(&file_system_, "copy");

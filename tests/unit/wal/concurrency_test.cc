@@ -47,7 +47,7 @@ TEST(WalConcurrency, AppendSyncPrepareAndReleaseBesideEachOther) {
       released = through;
       oldest = log->OldestSegmentAfter(through);
       if (!log->Release(through).ok() || log->oldest_segment() < oldest) ++failures;
-      if (log->Parts().empty() || log->bytes() > (uint64_t{1} << 30)) ++failures;
+      if (log->SegmentEnds().empty() || log->bytes() > (uint64_t{1} << 30)) ++failures;
     }
   });
   EXPECT_TRUE(AppendWal(log, 1, kRecords, 300).ok());

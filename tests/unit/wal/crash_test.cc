@@ -138,7 +138,7 @@ TEST_F(WalFault, AFailedWriteSealsTheSegmentAndTheRecordGoesToTheNext) {
   ASSERT_TRUE(AppendWal(log_.get(), 1, 2, 100).ok());
   disk_->FailKind(CallKind::kWrite, 1, Fault{.error_number = EIO, .partial = true});
   ASSERT_TRUE(AppendWal(log_.get(), 3, 2, 100).ok());
-  EXPECT_EQ(log_->Parts().size(), 2u);
+  EXPECT_EQ(log_->SegmentEnds().size(), 2u);
   ASSERT_TRUE(log_->Sync().ok());
   EXPECT_EQ(AfterPowerLoss().size(), 4u);
 }
@@ -255,7 +255,7 @@ TEST_F(WalFault, AFailedSyncIsFinal) {
 // Regression: a newer segment was synced before an older one, and a power loss left a gap.
 TEST_F(WalFault, SyncGoesThroughLowerSegmentsFirst) {
   ASSERT_TRUE(AppendWal(log_.get(), 1, 20, 600).ok());  // several segments, nothing synced
-  ASSERT_GT(log_->Parts().size(), 2u);
+  ASSERT_GT(log_->SegmentEnds().size(), 2u);
   disk_->FailKind(CallKind::kSync, 2, Fault{.error_number = EIO, .sticky = true});
   EXPECT_FALSE(log_->Sync().ok());
   const std::vector<WalRecord> records = AfterPowerLoss();

@@ -59,7 +59,8 @@ class LogDamageTest : public ::testing::Test {
     ASSERT_TRUE(AppendWal(log.get(), 1, known_synced_, 400).ok());
     ASSERT_TRUE(log->Sync().ok());
     ASSERT_TRUE(AppendWal(log.get(), known_synced_ + 1, last_ - known_synced_, 400).ok());
-    for (const auto& part : log->Parts()) ends_[part.number] = part.bytes;
+    for (const LogPosition& position : log->SegmentEnds())
+      ends_[position.segment_number] = position.offset;
     ASSERT_EQ(ends_.size(), 3u);
     log.reset();
     files_ = ReadFiles(&file_system);
@@ -293,7 +294,7 @@ TEST(LogEndMark, DamageBelowAnEndMarkIsDataLoss) {
   auto log = *CommitLog::Start(WalOptions(&file_system, "db", &numbers), LogTail{});
   ASSERT_TRUE(AppendWal(log.get(), 1, 3, 50).ok());
   ASSERT_TRUE(log->Close().ok());
-  const uint64_t end = log->Parts().back().bytes - RecordBytes(0);
+  const uint64_t end = log->SegmentEnds().back().offset - RecordBytes(0);
   Files files = ReadFiles(&file_system);
   for (uint64_t offset = kFirstRecordOffset; offset < end; ++offset) {
     files.begin()->second[offset] ^= 4;
@@ -311,7 +312,7 @@ TEST(LogHeaderAttests, WhatWasSyncedBeforeTheNextSegmentBegan) {
   ASSERT_TRUE(AppendWal(log.get(), 1, 3, 400).ok());
   ASSERT_TRUE(log->Sync().ok());
   ASSERT_TRUE(AppendWal(log.get(), 4, 1, 3000).ok());
-  ASSERT_EQ(log->Parts().size(), 2u);
+  ASSERT_EQ(log->SegmentEnds().size(), 2u);
   Files files = ReadFiles(&file_system);
   files.begin()->second[kFirstRecordOffset + 2 * RecordBytes(400) + 50] ^= 1;
   const WalReplay replay = ReplayFiles(files);
@@ -391,7 +392,7 @@ TEST(LogRecordChecksum, OfASegmentsLastRecordIsInTheNextHeader) {
   WalNumbers numbers;
   auto log = *CommitLog::Start(WalOptions(&file_system, "db", &numbers), LogTail{});
   uint64_t sequence = 0;
-  while (log->Parts().size() < 2) ASSERT_TRUE(AppendWal(log.get(), ++sequence, 1, 400).ok());
+  while (log->SegmentEnds().size() < 2) ASSERT_TRUE(AppendWal(log.get(), ++sequence, 1, 400).ok());
   log.reset();
   Files files = ReadFiles(&file_system);
   ASSERT_EQ(ReplayFiles(files).tail.live_numbers.size(), 2u);

@@ -33,7 +33,8 @@ class ReadDamagedLogTest : public ::testing::Test {
     ASSERT_EQ(log->Sync(), absl::OkStatus());
     ASSERT_EQ(AppendWal(log.get(), kSyncedCount + 1, kRecordCount - kSyncedCount, kPayloadBytes),
               absl::OkStatus());
-    for (const auto& part : log->Parts()) ends_[part.number] = part.bytes;
+    for (const LogPosition& position : log->SegmentEnds())
+      ends_[position.segment_number] = position.offset;
     ASSERT_EQ(ends_.size(), 3u);
   }
 
