@@ -6,8 +6,8 @@
 
 #include "keys/utf8.h"
 #include "lab/heat_output/map_values.h"
-#include "lab/mapping/lab_json.h"
 #include "lab/values/base64.h"
+#include "lab/values/shown_text.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -16,11 +16,12 @@ using stele::lab::HeatMap;
 using stele::lab::HeatMetric;
 using stele::lab::HeatPattern;
 
-// Appends "NAME":TEXT, or "NAME_base64":TEXT for bytes that are not UTF-8.
+// Appends "NAME":TEXT, or "NAME_base64":TEXT for bytes that are not UTF-8. A terminal may get the
+// text, so characters that are invisible or change the direction of text are \uXXXX.
 void AppendBytesMember(std::string_view name, std::string_view bytes, std::string* out) {
   if (!FirstNotUtf8(bytes).has_value()) {
     out->append(fmt::format("\"{}\":", name));
-    AppendJsonString(bytes, out);
+    AppendShownJson(bytes, out);
     return;
   }
   out->append(fmt::format("\"{}_base64\":\"", name));
@@ -91,7 +92,7 @@ void AppendPattern(const HeatPattern& pattern, std::string* out) {
                           SeverityText(pattern.severity)));
   out->append(pattern.rule.empty() ? "null" : fmt::format("\"{}\"", pattern.rule));
   out->append(",\"message\":");
-  AppendJsonString(pattern.message, out);
+  AppendShownJson(pattern.message, out);
   out->append(pattern.is_count ? fmt::format(",\"measured\":{:.0f}", pattern.measured)
                                : fmt::format(",\"measured\":{:.4f}", pattern.measured));
   if (pattern.row.has_value()) {

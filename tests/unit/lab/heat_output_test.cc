@@ -125,8 +125,10 @@ TEST(HeatOutputTest, TextHasNoControlBytes) {
   parts.bands[1].start = kHostile;
   parts.hottest_row = kHostile;
   parts.hottest_operations = 7;
+  parts.patterns = {{.name = "hot-row", .row = std::string(kHostile)}};
   const HeatMap map(parts);
-  for (const std::string& text : {map.ToText(HeatMetric::kOps, TextStyle::kPlain), map.ToCsv()}) {
+  for (const std::string& text : {map.ToText(HeatMetric::kOps, TextStyle::kPlain), map.ToCsv(),
+                                  map.ToJson(HeatMetric::kOps)}) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
     EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos) << text;
   }
