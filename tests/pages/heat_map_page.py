@@ -38,6 +38,17 @@ USER = """
   seen.wheelZooms = picture() !== whole;
   document.getElementById("back").click();
   map.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}));
+  const wheel = (members) => map.dispatchEvent(new WheelEvent("wheel", {clientX: box.left + 5, clientY: box.top + 5, cancelable: true, ...members}));
+  const before = picture();
+  wheel({deltaX: -100, shiftKey: true});
+  seen.shiftWheelZooms = picture() !== before;
+  wheel({deltaX: 100, shiftKey: true});
+  seen.shiftWheelZoomsBack = picture() === before;
+  wheel({deltaX: 100});
+  seen.horizontalWheelIsIgnored = picture() === before;
+  const isTaken = (key, members) => !map.dispatchEvent(new KeyboardEvent("keydown", {key, cancelable: true, ...members}));
+  seen.keysOfTheBrowser = [isTaken("+", {ctrlKey: true}), isTaken("ArrowLeft", {altKey: true}), isTaken("0", {metaKey: true})];
+  seen.heading = document.querySelector("h2").textContent;
   mouse("mousedown", 0.1, 0.1);
   mouse("mouseup", 0.4, 0.4, window);
   const dragged = picture();
@@ -57,6 +68,11 @@ USER = """
   seen.requests = performance.getEntriesByType("resource").length;
 """
 
+# With --compare: the heading of each map says which one it is.
+COMPARED = """
+  seen.headings = Array.from(document.querySelectorAll("h2"), (heading) => heading.textContent);
+"""
+
 
 def operations():
     """The row m is hot in the middle; the last row is hostile."""
@@ -69,12 +85,18 @@ def operations():
 
 def wrong_findings(seen):
     expected = {"errors": [], "ready": "true", "hot": [252, 255, 164, 255], "cold": [0, 0, 4, 255], "pinned": True, "tooltipStays": True,
-                "wheelZooms": True, "dragZooms": True, "keysGoBack": True, "images": 0, "hacked": 0, "requests": 0}
+                "wheelZooms": True, "dragZooms": True, "keysGoBack": True, "shiftWheelZooms": True, "shiftWheelZoomsBack": True,
+                "horizontalWheelIsIgnored": True, "keysOfTheBrowser": [False, False, False], "heading": "<b>t", "images": 0, "hacked": 0, "requests": 0}
     wrong = [f"{name}: {seen.get(name)!r}, not {value!r}" for name, value in expected.items() if seen.get(name) != value]
     for name, text in (("tooltip", "</script><img src=x"), ("tooltip", "\\u202e\\u001b"), ("patterns", "hot-row"), ("label", "<b>t")):
         if text not in seen.get(name, ""):
             wrong.append(f"{name}: {seen.get(name)!r} has no {text!r}")
     return wrong
+
+
+def wrong_headings(seen):
+    expected = ["Heat map: <b>t", "Compared heat map: <b>t"]
+    return [] if seen["headings"] == expected else [f"the headings are {seen['headings']}, not {expected}"]
 
 
 def main():
@@ -85,7 +107,9 @@ def main():
         page = pathlib.Path(folder, "page.html")
         subprocess.run([sys.argv[1], "heatmap", str(trace), "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
         seen = browser.what_a_user_sees(chromium, page, USER)
-    browser.finish(wrong_findings(seen))
+        subprocess.run([sys.argv[1], "heatmap", str(trace), "--compare", str(trace), "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
+        compared = browser.what_a_user_sees(chromium, page, COMPARED)
+    browser.finish(wrong_findings(seen) + wrong_headings(compared))
 
 
 if __name__ == "__main__":

@@ -242,10 +242,12 @@
       context.fillStyle = colorOf("--text");
       context.font = "11px sans-serif";
       const time = (step) => timeText(this.map.start_us + Math.floor(step) * this.map.step_us);
+      const first = time(this.view.step);
+      const last = time(this.view.step + this.view.steps);
       context.textAlign = "left";
-      context.fillText(time(this.view.step), 0, height - 3);
+      context.fillText(first, 0, height - 3);
       context.textAlign = "right";
-      context.fillText(time(this.view.step + this.view.steps), width, height - 3);
+      if (context.measureText(first + last).width < width - 12) context.fillText(last, width, height - 3);
     }
 
     // The end of the next part of a key: after a delimiter, or after one more character.
@@ -463,6 +465,7 @@
     }
 
     key(event) {
+      if (event.ctrlKey || event.altKey || event.metaKey) return;  // for the browser
       const arrows = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
       const cursor = this.cursor || {band: this.view.band + this.view.bands / 2, step: this.view.step + this.view.steps / 2};
       const x = (cursor.step - this.view.step) / this.view.steps;
@@ -474,7 +477,7 @@
       else if (event.key === "0" || event.key === "Home") this.setView(this.whole());
       else if (event.key === "Backspace" || event.key === "Escape") this.back();
       else if (event.key === "Enter" || event.key === " ") {
-        this.pinned = !this.pinned;
+        this.pinned = !this.pinned && this.cursor !== null;
         this.refresh();
       } else return;
       event.preventDefault();
@@ -496,8 +499,11 @@
         this.refresh();
       });
       this.canvas.addEventListener("wheel", (event) => {
+        // A browser turns a wheel with Shift into a horizontal one. Other horizontal wheels do not zoom.
+        const turn = event.deltaY || (event.shiftKey ? event.deltaX : 0);
+        if (turn === 0) return;
         const {x, y, width, height} = this.point(event);
-        this.zoom(event.deltaY > 0 ? ZOOM : 1 / ZOOM, x / width, y / height, event.shiftKey, event.altKey);
+        this.zoom(turn > 0 ? ZOOM : 1 / ZOOM, x / width, y / height, event.shiftKey, event.altKey);
         event.preventDefault();
       }, {passive: false});
       this.canvas.addEventListener("keydown", (event) => this.key(event));
@@ -561,8 +567,9 @@
     if (!maps) return;  // another script calls show()
     const compared = read("heatmap-compare");
     shared.metric = listOf(maps)[0].metric;
-    const panels = [{name: "Heat map", maps: listOf(maps)}];
-    if (compared) panels.push({name: "Compared heat map", maps: listOf(compared)});
+    const isNamed = compared !== null;
+    const panels = [{name: "Heat map", maps: listOf(maps), isNamed}];
+    if (compared) panels.push({name: "Compared heat map", maps: listOf(compared), isNamed});
     show(panels);
     document.body.dataset.ready = "true";
   }
