@@ -260,6 +260,7 @@ TEST_F(BenchTest, WrongFlagsAreUsageErrors) {
       {{"bench", "get", "--rows", "10k"},
        "--rows: must be a plain number, for example 10000, not \"10k\""},
       {{"bench", "get", "--operations", "-1"}, "--operations: must be a plain number"},
+      {{"bench", "get", "--operations", "0"}, "0 not in range 1 to 1000000000000000"},
       {{"bench", "get", "--rows", "1", "--rows", "2"}, "--rows"},
       {{"bench", "get", "--speed", "9"}, "--speed"},
       {{"bench", "get", "scan"}, "scan"},
@@ -273,16 +274,28 @@ TEST_F(BenchTest, WrongFlagsAreUsageErrors) {
       {{"bench", "get", "--duration", "9s", "--operations", "3"}, "--operations"},
       {{"bench", "get", "--duration", "0s"}, "--duration must be more than 0"},
       {{"bench", "range", "--selectivity", "0"}, "--selectivity must be more than 0"},
+      {{"bench", "range", "--selectivity", "nan", "--dry-run", "1"}, "must be a number"},
       {{"bench", "get", "--rate", "fast"}, "such as 500/s"},
       {{"bench", "get", "--rate", "0/s"}, "such as 500/s"},
       {{"bench", "get", "--load", "maybe"}, "--load"},
       {{"bench", "get", "--distribution", "normal"}, "--distribution must be"},
       {{"bench", "get", "--theta", "1"}, "--theta"},
+      {{"bench", "get", "--theta", "NaN", "--dry-run", "1"}, "must be a number"},
       {{"bench", "get,ycsb-a", "--distribution", "uniform"}, "does not apply to ycsb-a"},
       {{"bench", "get", "--key-format", "k"}, "--key-format must be"}};
   for (const auto& [args, text] : wrong) ExpectError(args, 2, text);
   EXPECT_EQ(
       RunPlain({"bench", "ycsb-a", "--distribution", "zipfian", "--dry-run", "1"}).exit_status, 0);
+}
+
+TEST_F(BenchTest, TheOutputOfAWorkloadIsWrittenBeforeTheNextOne) {
+  // The beginning of the output fails, so no workload runs.
+  const CommandResult result =
+      RunPlain({"--db", "mem:", "-o", "/dev/full", "bench", "get", "--rows", "10", "--operations",
+                "10", "--hgrm", Path("latency.hgrm")});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.err.find("/dev/full"), std::string::npos) << result.err;
+  EXPECT_FALSE(std::filesystem::exists(Path("latency.hgrm")));
 }
 
 TEST_F(BenchTest, OutputsAreCheckedBeforeTheRun) {

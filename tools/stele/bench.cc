@@ -66,6 +66,7 @@ absl::Status RunAll(Session& session, const BenchOptions& options, const Databas
   for (const Workload* const workload : options.workloads) {
     const BenchOptions own = OptionsOf(options, *workload);
     InsertCounter records(own.operations.rows);  // no query adds one
+    STELE_RETURN_IF_ERROR(session.Flush());      // a workload is long, and Ctrl-C may end it
     STELE_ASSIGN_OR_RETURN(
         BenchResult result,
         RunWorkload(own, *workload, table, workload->query == nullptr ? &inserts : &records));

@@ -203,8 +203,9 @@ void Session::Print(std::string_view text) {
 }
 
 absl::Status Session::Flush() {
+  const std::string& name = options_.output.empty() ? "standard output" : options_.output;
   if (output_status_.ok() && out_ != nullptr && std::fflush(out_) != 0)
-    output_status_ = internal::ErrnoStatus("write", "standard output", errno);
+    output_status_ = internal::ErrnoStatus("write", name, errno);
   return output_status_;
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint64_t kRowsMax = 1'000'000'000;
 constexpr uint64_t kThreadsMax = 1024;
+constexpr uint64_t kBenchOperationsMax = 1'000'000'000'000'000;
 
 // Checks a flag before its number is read: the message of the parser does not say what is expected.
 CLI::Validator PlainNumber() {
@@ -22,6 +23,14 @@ CLI::Validator PlainNumber() {
                                internal::Printable(text));
           },
           "", "plain number"};
+}
+
+// Rejects "nan", which CLI::Range accepts: no comparison with it is true.
+CLI::Validator NotNan() {
+  return {[](const std::string& text) -> std::string {
+            return text.find_first_of("nN") == text.npos ? "" : "must be a number";
+          },
+          "", "number"};
 }
 
 // The texts of the flags.
@@ -62,11 +71,13 @@ void AddFlags(CLI::App* app, BenchOptions* options, Texts* texts) {
       ->check(CLI::Range(uint64_t{1}, uint64_t{100'000}));
   app->add_option("--key-format", texts->key_format);
   app->add_option("--distribution", texts->distribution);
-  app->add_option("--theta", texts->theta)->check(CLI::Range(0.001, 0.999));
+  app->add_option("--theta", texts->theta)->check(NotNan())->check(CLI::Range(0.001, 0.999));
   app->add_option("--scan-rows", operations.scan_rows)
       ->check(PlainNumber())
       ->check(CLI::Range(uint64_t{1}, kRowsMax));
-  app->add_option("--selectivity", operations.selectivity)->check(CLI::Range(0.0, 1.0));
+  app->add_option("--selectivity", operations.selectivity)
+      ->check(NotNan())
+      ->check(CLI::Range(0.0, 1.0));
   app->add_option("--threads", operations.threads)
       ->check(PlainNumber())
       ->check(CLI::Range(uint64_t{1}, kThreadsMax));
@@ -78,7 +89,7 @@ void AddFlags(CLI::App* app, BenchOptions* options, Texts* texts) {
   auto* const duration = app->add_option("--duration", texts->duration);
   app->add_option("--operations", texts->operation_count)
       ->check(PlainNumber())
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(uint64_t{1}, kBenchOperationsMax))
       ->excludes(duration);
   app->add_option("--warmup", texts->warmup);
   app->add_option("--rate", texts->rate);
