@@ -134,6 +134,10 @@ class HeatMapRun {
     if (!maps_.empty()) return absl::OkStatus();
     const auto& tables = reader_.tables();
     if (options_.table.empty()) {
+      if (tables.empty() && reader_.skipped_lines() > 0)
+        return internal::NotFound(
+            "the traces have no operation; wrong lines and damaged blocks: {}",
+            WithCommas(reader_.skipped_lines()));
       if (tables.empty()) return internal::NotFound("the traces have no operation");
       return internal::NotFound("the traces have no operation with this tag at this time");
     }

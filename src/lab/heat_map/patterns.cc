@@ -115,9 +115,12 @@ struct Place {
 std::optional<Place> PlaceOf(std::span<const double> by_band) {
   const double sum = std::accumulate(by_band.begin(), by_band.end(), 0.0);
   if (sum == 0) return std::nullopt;
-  Place place;
+  // Both sums of a trace are whole numbers. So steps with the same mean have the same double, and
+  // the same rank.
+  double weighted = 0;
   for (size_t band = 0; band < by_band.size(); ++band)
-    place.mean += static_cast<double>(band) * by_band[band] / sum;
+    weighted += static_cast<double>(band) * by_band[band];
+  Place place = {.mean = weighted / sum};
   double variance = 0;
   for (size_t band = 0; band < by_band.size(); ++band) {
     const double distance = static_cast<double>(band) - place.mean;

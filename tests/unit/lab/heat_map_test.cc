@@ -99,6 +99,20 @@ TEST_F(HeatMapTest, AscendingKeysAreSequentialWrites) {
   EXPECT_NEAR(pattern.measured, 1, 0.0001);
 }
 
+TEST_F(HeatMapTest, StepsWithTheSameMeanBandHaveTheSameRank) {
+  // The mean band of the steps 3 and 4 is 10.
+  const std::vector<std::vector<int>> steps = {
+      {0, 1, 2}, {3, 4, 5}, {6, 7, 8},    {9, 10, 10, 10, 10, 11},
+      {10},      {12, 13},  {14, 15, 16}, {17, 18, 19}};
+  std::string text;
+  for (size_t step = 0; step < steps.size(); ++step)
+    for (const int band : steps[step])
+      text += PointLine(static_cast<int>(step) * 10, "set", fmt::format("{:02}", band));
+  const HeatMap map = Build(text);
+  ASSERT_EQ(map.parts().bands.size(), 20u);
+  EXPECT_NEAR(Pattern(map, "sequential-writes").measured, 0.9940, 0.0001);
+}
+
 TEST_F(HeatMapTest, DescendingReadsAreInfo) {
   const HeatMap map = Build(Thousand("get", [](int i) { return fmt::format("{:06}", 999 - i); }));
   EXPECT_EQ(Names(map), Strings{"sequential-reads"});
@@ -270,6 +284,7 @@ TEST_F(HeatMapTest, SelectsByTimeTagAndTable) {
   ExpectError(text, {.table = "v"}, "no operation on table v; their tables are: t, u");
   ExpectError(text, {.tag = "none"}, "this tag");
   ExpectError("", {}, "no operation");
+  ExpectError("{\n{\n", {.skips_bad = true}, "wrong lines and damaged blocks: 2");
 }
 
 TEST_F(HeatMapTest, SeveralTracesAndAnyOrderOfTimes) {
