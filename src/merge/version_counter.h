@@ -41,6 +41,14 @@ struct RetentionPolicy {
   // the age of versions counts, since a newer range delete without a GC fence may have lowered
   // ordinals (engine rule 8).
   std::vector<bool> unknown_ordinals;
+
+  // Reads only: true if no version of the family is collected. No column has more than
+  // `versions_max` of them, and none is older than `timestamp_min`. Such a version would be
+  // collected first.
+  bool KeepsFamily(uint32_t family_index, uint64_t versions_max, int64_t timestamp_min) const {
+    return family_index > rules.size() ||
+           !rules[family_index - 1].IsGarbage(versions_max, timestamp_min, now);
+  }
 };
 
 class VersionCounter {

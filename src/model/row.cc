@@ -27,9 +27,11 @@ struct LabelledRow {
 };
 
 // Returns true if two names are equal, so that neighbouring cells can share one copy. In the source
-// such names usually share their bytes, too.
+// such names usually share their bytes, too. Other names often have the same length and differ in
+// the last byte.
 bool IsSame(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && (a.data() == b.data() || a == b);
+  if (a.size() != b.size()) return false;
+  return a.data() == b.data() || a.empty() || (a.back() == b.back() && a == b);
 }
 
 struct RowSize {

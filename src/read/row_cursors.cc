@@ -1,8 +1,10 @@
 #include "read/row_cursors.h"
 
 #include <algorithm>
-#include <iterator>
+#include <compare>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,8 +118,30 @@ void FileRowCursor::SkipTo(uint32_t family, std::string_view qualifier) {
   skip_qualifier_.assign(qualifier);
 }
 
+// True if the rules collect none of the versions. It takes a quarter of the time of a
+// VersionCounter, and is true of most rows.
+bool KeepsAll(const RetentionPolicy& policy, std::span<const Cell> versions) {
+  size_t i = 0;
+  while (i < versions.size()) {
+    const uint32_t family = versions[i].family;
+    uint64_t count = 0;  // of this column so far
+    uint64_t count_max = 0;
+    int64_t timestamp_min = std::numeric_limits<int64_t>::max();
+    for (; i < versions.size() && versions[i].family == family; ++i) {
+      const bool is_same_column =
+          count != 0 && IsSameQualifier(versions[i - 1].qualifier, versions[i].qualifier);
+      count = is_same_column ? count + 1 : 1;
+      count_max = std::max(count_max, count);
+      timestamp_min = std::min(timestamp_min, versions[i].timestamp);
+    }
+    if (!policy.KeepsFamily(family, count_max, timestamp_min)) return false;
+  }
+  return true;
+}
+
 // Ordinals are exact, since all versions of the row are here.
 void DropGarbage(const RetentionPolicy& policy, size_t begin, std::vector<Cell>* cells) {
+  if (KeepsAll(policy, std::span(*cells).subspan(begin))) return;
   VersionCounter versions(policy);
   const auto first = cells->begin() + static_cast<ptrdiff_t>(begin);
   const auto kept_end = std::remove_if(first, cells->end(),
@@ -125,12 +149,25 @@ void DropGarbage(const RetentionPolicy& policy, size_t begin, std::vector<Cell>*
   if (kept_end != cells->end()) cells->erase(kept_end, cells->end());
 }
 
-// Of equal cells it appends the newer one.
-void AppendUnion(const std::vector<Cell>& newer, const std::vector<Cell>& older,
+// Appends the versions of both sources, in order. Of equal ones it appends that of the newer
+// source. With latest_only (cell/cell_cursor.h) it leaves out older versions of a column that it
+// compares with newer ones. std::set_union would compare most pairs twice.
+void AppendUnion(std::span<const Cell> newer, std::span<const Cell> older, bool latest_only,
                  std::vector<Cell>* cells) {
   cells->reserve(cells->size() + newer.size() + older.size());
-  std::set_union(newer.begin(), newer.end(), older.begin(), older.end(), std::back_inserter(*cells),
-                 [](const Cell& a, const Cell& b) { return CompareCells(a, b) < 0; });
+  auto next_newer = newer.begin();
+  auto next_older = older.begin();
+  while (next_newer != newer.end() && next_older != older.end()) {
+    const std::strong_ordering order = latest_only ? CompareColumn(*next_newer, *next_older)
+                                                   : CompareCells(*next_newer, *next_older);
+    const bool is_older_next =
+        order > 0 || (order == 0 && next_older->timestamp > next_newer->timestamp);
+    cells->push_back(is_older_next ? *next_older : *next_newer);
+    if (order <= 0) ++next_newer;
+    if (order >= 0) ++next_older;
+  }
+  cells->insert(cells->end(), next_newer, newer.end());
+  cells->insert(cells->end(), next_older, older.end());
 }
 
 class PlainRowCursor final : public CellCursor {
@@ -179,7 +216,7 @@ void PlainSources::AddMemtable(std::vector<Cell> cells) {
     return;
   }
   const std::vector<Cell> newer = std::exchange(newest_, {});
-  AppendUnion(newer, cells, &newest_);
+  AppendUnion(newer, cells, latest_only_, &newest_);
 }
 
 size_t PlainSources::cell_count() const {
@@ -189,18 +226,25 @@ size_t PlainSources::cell_count() const {
 }
 
 void PlainSources::AppendCells(std::vector<Cell>* cells) const {
-  if (newest_.empty() && files_.size() == 1) return files_.front().AppendCells(cells);
-  const size_t begin = cells->size();
-  cells->insert(cells->end(), newest_.begin(), newest_.end());
-  std::vector<Cell> newer;
-  std::vector<Cell> older;
-  for (const PlainRow& file : files_) {
-    newer.assign(cells->begin() + static_cast<ptrdiff_t>(begin), cells->end());
-    older.clear();
-    file.AppendCells(&older);
-    cells->resize(begin);
-    AppendUnion(newer, older, cells);
+  if (files_.empty()) {
+    cells->insert(cells->end(), newest_.begin(), newest_.end());
+    return;
   }
+  std::span<const Cell> newer = newest_;
+  std::vector<Cell> joined;  // has the cells of `newer` after the first round
+  std::vector<Cell> older;
+  for (size_t i = 0; i + 1 < files_.size(); ++i) {
+    older.clear();
+    files_[i].AppendCells(&older);
+    std::vector<Cell> both;
+    AppendUnion(newer, older, latest_only_, &both);
+    joined = std::move(both);
+    newer = joined;
+  }
+  if (newer.empty()) return files_.back().AppendCells(cells);
+  older.clear();
+  files_.back().AppendCells(&older);
+  AppendUnion(newer, older, latest_only_, cells);
 }
 
 void AppendKeptCells(const PlainSources& row, const std::optional<RetentionPolicy>& retention,

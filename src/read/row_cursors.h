@@ -35,6 +35,8 @@ std::unique_ptr<CellCursor> NewFileRowCursor(const SstableReader* reader, std::s
 // sstable/read/plain_row.h). So no source has a tombstone that hides cells of another one.
 class PlainSources {
  public:
+  // Call before the first source is added: older versions of a column may be left out.
+  void SetLatestOnly(bool latest_only) { latest_only_ = latest_only; }
   // Adds the cells of the next older source, which is a memtable. `cells` are in order. All
   // memtables come before the files. The memtable must outlive this object.
   void AddMemtable(std::vector<Cell> cells);
@@ -55,6 +57,7 @@ class PlainSources {
  private:
   std::vector<Cell> newest_;                // of the memtables
   absl::InlinedVector<PlainRow, 1> files_;  // newest first
+  bool latest_only_ = false;
 };
 
 // Appends the row's cells, except versions that `retention` (that of a read) collects.

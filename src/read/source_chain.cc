@@ -20,6 +20,8 @@ namespace {
 // A row in more sources is read through a chain, which ends early if the read needs few cells; a
 // guess.
 constexpr size_t kPlainSourcesMax = 4;
+// Most rows of a memtable need no larger array; a guess.
+constexpr size_t kCommonCells = 16;
 
 // Returns the greatest row key before `bound`, which is not empty.
 std::string RowKeyBefore(std::string_view bound) {
@@ -111,14 +113,6 @@ std::vector<std::vector<uint32_t>> RunsOf(const ViewTablet& tablet) {
   return DivideIntoRuns(ranges);
 }
 
-// True if the rules collect nothing of a source. `versions_max` is the most versions of a column,
-// and `timestamp_min` the least timestamp. Such a version would be collected first.
-bool KeepsFamily(const RetentionPolicy& policy, uint32_t family_index, uint64_t versions_max,
-                 int64_t timestamp_min) {
-  return family_index > policy.rules.size() ||
-         !policy.rules[family_index - 1].IsGarbage(versions_max, timestamp_min, policy.now);
-}
-
 // True if the file has no tombstone and no version that the rules collect.
 bool KeepsAll(const RetentionPolicy& policy, const TableDefinition& definition,
               const SstableSummary& summary) {
@@ -127,7 +121,7 @@ bool KeepsAll(const RetentionPolicy& policy, const TableDefinition& definition,
       summary.families.begin(), summary.families.end(), [&](const FamilySummary& family) {
         const std::optional<uint32_t> index = definition.families.IndexOfId(family.family_id);
         return !index.has_value() ||
-               KeepsFamily(policy, *index, family.versions_max, family.timestamp_min);
+               policy.KeepsFamily(*index, family.versions_max, family.timestamp_min);
       });
 }
 
@@ -139,7 +133,7 @@ bool KeepsAll(const ChainOptions& options, const TableDefinition& definition,
   // Without range tombstones, a source returns one version of each column to such a read.
   const uint64_t versions_max = options.latest_only ? 1 : std::numeric_limits<uint64_t>::max();
   for (uint32_t index = 1; index <= definition.families.size(); ++index) {
-    if (!KeepsFamily(*options.retention, index, versions_max, counts.timestamp_min)) return false;
+    if (!options.retention->KeepsFamily(index, versions_max, counts.timestamp_min)) return false;
   }
   return true;
 }
@@ -333,8 +327,10 @@ absl::StatusOr<RowForm> RowSources::ReadPlain(const ChainOptions& options,
 absl::StatusOr<RowForm> RowSources::FillPlain(const ChainOptions& options,
                                               PlainSources* row) const {
   RowForm form = RowForm::kAbsent;
+  row->SetLatestOnly(options.latest_only);
   for (const auto& [memtable, memtable_row] : memtable_rows_) {
     std::vector<Cell> cells;
+    cells.reserve(kCommonCells);
     if (!Memtable::ReadPlainRow(
             *memtable_row, options.sequence,
             SourceOptions(table_, options, memtable->family_ids(), options.wanted_families),
