@@ -27,8 +27,7 @@ inline namespace v0 {
 // Division: half of the rest is divided equally among the open databases. A database's part of this
 // half is its floor, which no other database gets. The other half goes to the databases that need
 // it. When the budget is exhausted,
-//   - block caches release memory first, beginning with the database that is furthest above its
-//     equal share;
+//   - block caches of databases above their equal share release memory first;
 //   - a database above its floor flushes its memtables and throttles its writers;
 //   - a database below its floor continues as if it were alone.
 //

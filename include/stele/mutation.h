@@ -86,8 +86,8 @@ class RowMutation {
 
   // Number of changes added so far.
   size_t count() const { return count_; }
-  // The bytes of the row key and of all changes: names, qualifiers, values, and a few bytes for
-  // each change. For callers that limit their batches.
+  // The bytes of the row key and of all changes: names, qualifiers, values, and 32 bytes for each
+  // change. For callers that limit their batches.
   size_t byte_count() const { return row_key_.size() + ops_.size(); }
 
  private:

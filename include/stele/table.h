@@ -181,10 +181,10 @@ class Table {
 
   // Deletes all rows of a range atomically. Durable on disk when it returns OK. To delete all rows,
   // pass All(); Prefix("") is InvalidArgument.
-  // On a full disk it works, and frees space, if no row of the range is in a memtable. Otherwise it
-  // returns ResourceExhausted and deletes nothing.
-  // If a row of the range is in a memtable, it waits like Flush while compactions are behind.
-  // Source: DropRowRange.
+  // If a row of the range is in a memtable, it flushes the table first. It then waits like Flush
+  // while compactions are behind. On a full disk this flush needs the reserve; if that is too
+  // small, the result is ResourceExhausted and nothing is deleted. Without a flush it works on a
+  // full disk. Source: DropRowRange.
   [[nodiscard]] absl::Status DropRowRange(const RowRange& range);
 
   // Returns row keys that divide the range into parts of similar size, and all tablet boundaries,

@@ -1,7 +1,7 @@
 // admin/bulk_load.h: a bulk load: writes rows in ascending order directly to SSTables, and installs
 // all of them at once on top of the table.
 //
-// Used by:   db/engine.cc, for Table::BeginBulkLoad.
+// Used by:   db/engine.cc, for Table::NewBulkLoad.
 // Calls:     mutation/check.h for each row, admin/load_files.h to write SSTables, and at the end
 //            admin/table_admin.h (InstallFlushed).
 // Rules:

@@ -1,8 +1,8 @@
 // base/arena.h: an arena allocator for memtables. All of its memory is freed at once.
 //
 // Threads:   one thread at a time may call Allocate; any thread may read bytes().
-// Cost:      Allocate advances a pointer. Blocks grow from 512 bytes to 1 MiB. A larger request
-//            gets a separate block.
+// Cost:      Allocate advances a pointer. Blocks grow from 512 bytes to 1 MiB. A request of more
+//            than a quarter of the next block's size gets a separate block.
 // Errors:    Allocate returns nullptr when memory is refused (engine rule 20), and then changes
 //            nothing.
 #pragma once

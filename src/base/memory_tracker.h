@@ -2,7 +2,7 @@
 // block cache when the budget is exceeded.
 //
 // Used by:   every owner of large memory charges it: memtables, open files, decoded blocks, jobs,
-//            pending writes. db/engine.cc makes it and reads it for Stats.
+//            pending writes. db/storage.h owns it; db/engine.cc reads it for Stats.
 // Calls:     the block cache, through the interface Shrinkable; base/shared_budget.h.
 // Rule:      memory that is required is charged and never refused. The block cache is optional
 //            memory and shrinks (engine rules 16 and 21, docs/decisions/0017-one-memory-budget.md).

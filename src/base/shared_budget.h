@@ -42,8 +42,9 @@ class SharedBudget {
   SharedBudget(const SharedBudget&) = delete;
   SharedBudget& operator=(const SharedBudget&) = delete;
 
-  // Adds a database and makes others free memory for its floor. Returns null if the floors would
-  // become smaller than kFloorBytesMin, or if there are kDatabasesMax databases.
+  // Adds a database and makes others free memory for its floor. Returns null if half of the budget,
+  // divided by the number of databases, would be less than kFloorBytesMin, or if there are
+  // kDatabasesMax databases.
   static std::shared_ptr<Member> Join(const std::shared_ptr<SharedBudget>& budget);
 
   // A forked child must not join a budget of its parent, whose lock may be held forever there.

@@ -13,7 +13,8 @@ absl::Status DataLoss(std::string_view file, uint64_t offset, std::string_view w
 
 namespace {
 
-// The type of a payload without contents. It marks errors that lack file descriptors and not space.
+// The types of payloads without contents, which mark errors. The first marks errors for lack of
+// file descriptors and not of space, the second errors for lack of disk space.
 constexpr absl::string_view kLacksDescriptors = "stele/lacks-descriptors";
 constexpr absl::string_view kFoundNoSpace = "stele/found-no-space";
 

@@ -1,8 +1,8 @@
 // base/status.h: helpers to create, format and propagate absl::Status with the standard library's
 // types.
 //
-// Errors:    docs/reference/errors.md defines the codes. A DataLoss message always begins with the
-//            file and the offset.
+// Errors:    docs/reference/errors.md defines the codes. The message of DataLoss() begins with the
+//            file and the offset; WithContext may put a text before them.
 // Threads:   immutable values and pure functions.
 // Source:    the macros follow Abseil's later ABSL_RETURN_IF_ERROR, so that switching to it is a
 //            rename.

@@ -62,8 +62,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const ConditionalWrites& conditional_writes() const { return conditional_writes_; }
   const TableAdmin& admin() const { return admin_; }
 
-  // For a call that flushes the table if one of `rows` is in memory, before it does so. Waits then
-  // while compactions are behind (WriteAdmission::AwaitSmallFileSlot).
+  // Call it before a flush of the table that is needed only if one of `rows` is in memory. If one
+  // is, it waits while compactions are behind (WriteAdmission::AwaitSmallFileSlot).
   absl::Status AwaitSmallFileSlot(uint32_t table_id, const KeyRange& rows = KeyRange::All(),
                                   const std::stop_token& stop = {});
   absl::StatusOr<std::unique_ptr<BulkLoadBackend>> BeginBulkLoad(

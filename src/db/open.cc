@@ -260,8 +260,8 @@ absl::Status RecordFileNumber(Storage& storage) {
   });
 }
 
-// Creates the directory if it is missing and may be created, and returns a file system that holds
-// it.
+// Creates the directory if it is missing and may be created, and pins it
+// (FileSystem::PinDirectory).
 absl::StatusOr<std::shared_ptr<FileSystem>> ReachDirectory(const std::string& directory,
                                                            const EngineOptions& options) {
   FileSystem* const fs = options.file_system;

@@ -31,8 +31,8 @@ struct ReplayedLog {
   bool complete = true;           // there are no later batches
 };
 
-// `version` is installed in storage.state. Full memtables are frozen (and flushed later, in the
-// background).
+// Replays the log into the memtables of storage.state, which has the recovered Version. Full
+// memtables are frozen and later flushed in the background.
 absl::StatusOr<ReplayedLog> ReplayLog(Storage& storage, const LogReadOptions& options);
 
 // Called once the engine's components exist, unless `replayed` is complete. Sets

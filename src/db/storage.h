@@ -62,7 +62,7 @@ struct Storage {
   uint64_t replayed_log_bytes = 0;        // of the records in them
   uint64_t discarded_log_bytes = 0;       // that the recovery discarded
   std::vector<LogDamage> log_damages;     // found by the recovery; empty unless OnDamage accepts it
-  std::unique_ptr<FileLock> lock;         // null for "mem:" and once closed
+  std::unique_ptr<FileLock> lock;         // null once closed, or if LOCK does not exist
   std::unique_ptr<ManifestLog> manifest;  // null when read-only; likewise log, installer, jobs
   std::unique_ptr<CommitLog> log;
   std::unique_ptr<Committer> committer;

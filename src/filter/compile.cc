@@ -81,8 +81,8 @@ class Compiler {
   }
 
   // Appends `node` to a list whose input is complete from pass `pass` on. Returns the first pass
-  // from which the output is complete. Nested chains are flattened into one list. kFilterDepthKept
-  // bounds the recursion.
+  // from which the output is complete. Nested chains are flattened into one list. The
+  // builders' limit of depth bounds the recursion (model/filter_node.h).
   absl::StatusOr<uint32_t> Add(const FilterNode& node, uint32_t pass, StageList* list) {
     switch (node.kind) {
       case FilterKind::kPassAll:

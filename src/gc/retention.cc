@@ -98,7 +98,7 @@ bool Retention::IsGarbageByTree(uint64_t ordinal, int64_t timestamp, int64_t now
   return NodeCollects(Access::Node(rule_), ordinal, timestamp, now);
 }
 
-// kGcRuleDepthKept bounds the recursion.
+// The builders' limit of depth bounds the recursion (model/gc_rule_node.h).
 bool Retention::NodeCollects(const GcRuleNode& node, uint64_t ordinal, int64_t timestamp,
                              int64_t now) {
   const auto collects = [&](const GcRule& child) {

@@ -2,8 +2,9 @@
 // GC rules (engine rules 8-10).
 //
 // garbage(ordinal, timestamp, now): ordinal is 1 for the newest version of a column that is not
-// hidden. Older versions have higher ordinals and smaller timestamps. Both can only turn a version
-// into garbage, so every version below the first garbage version of a column is garbage, too.
+// hidden. Older versions have higher ordinals and smaller timestamps. A higher ordinal or a smaller
+// timestamp never makes a garbage version live, so every version below the first garbage version of
+// a column is garbage, too.
 //
 // Source:    Bigtable garbage collection; an empty union or intersection collects nothing
 //            (docs/guide/data-model.md).
@@ -39,7 +40,7 @@ class Retention {
     return false;
   }
   // Returns a timestamp below which no version is kept, whatever its ordinal. This is a lower
-  // bound; for nested rules it is the least timestamp.
+  // bound. It is the least timestamp unless the rule is a maximum age or a union with one.
   int64_t OldestKept(int64_t now) const {
     int64_t oldest_kept;
     const bool is_known = form_ == Form::kEither && limits_.age_micros != kAnyAge;

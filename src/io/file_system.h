@@ -48,7 +48,7 @@ class File {
   virtual const std::string& path() const = 0;
 };
 
-// The lock is held until this is destroyed. The holder's text is the one passed to Lock.
+// A held lock. It is released when this object is destroyed.
 class FileLock {
  public:
   virtual ~FileLock() = default;
@@ -102,11 +102,12 @@ class FileSystem {
   // The number of bytes that this process may still write in the file system of `directory`;
   // UINT64_MAX if there is no limit or it is unknown.
   virtual absl::StatusOr<uint64_t> FreeBytes(const std::string& directory) = 0;
-  // Locks `path` for this open file, against this process and others. The file is created if it is
-  // missing (with kShared only then). kExclusive writes `holder` into the file. Returns
-  // FailedPrecondition if the lock is held; the message contains the holder's text, or nothing if
-  // only shared locks are held. The operating system's implementation also locks the directory, so
-  // that removing `path` does not let another process in.
+  // Locks `path` for this open file, against this process and others. Creates the file if it is
+  // missing. kExclusive writes `holder` into the file; kShared does not change an existing file.
+  // Returns FailedPrecondition if the lock is held. The message has the text of the exclusive
+  // holder, or names the processes with shared locks if they are known. The operating system's
+  // implementation also locks the directory, so that removing `path` does not let another process
+  // in.
   virtual absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode,
                                                          std::string_view holder) = 0;
 };

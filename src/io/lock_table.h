@@ -37,8 +37,8 @@ class LockTable {
   std::map<FileIdentity, Entry> locks_;
 };
 
-// The messages for held locks, the same in every implementation. `where` is "this process" or
-// "another process".
+// The messages for held locks, the same in every implementation. `where` is "this process",
+// "another process" or "other processes", with the process ids if they are known.
 absl::Status LockedExclusively(std::string_view path, std::string_view where,
                                std::string_view holder);
 absl::Status LockedShared(std::string_view path, std::string_view where);

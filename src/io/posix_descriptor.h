@@ -42,7 +42,7 @@ struct PathAt {
   std::string name;
 };
 
-// `flags` and `mode` are those of open(2); O_CLOEXEC and O_NOFOLLOW are added.
+// `flags` and `mode` are those of open(2); O_CLOEXEC, O_NOFOLLOW and O_NONBLOCK are added.
 absl::StatusOr<Descriptor> OpenRegularFile(const PathAt& place, int flags, mode_t mode = 0644);
 // Opens for reading; `call` is for the error message.
 absl::StatusOr<Descriptor> OpenDirectory(std::string_view call, const PathAt& place);

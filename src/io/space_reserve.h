@@ -78,7 +78,8 @@ class SpaceReserve {
   const uint64_t headroom_bytes_;
   std::atomic<uint64_t> file_bytes_;  // the size of the file: bytes_, or that of a small one
   Mutex mutex_;                       // held while the file is made or removed
-  TimePoint make_at_ ABSL_GUARDED_BY(mutex_);  // after it could not be made although there was room
+  // When to try again to make the file, after an attempt failed although there was room.
+  TimePoint make_at_ ABSL_GUARDED_BY(mutex_);
   std::atomic<bool> is_in_place_{false};
   std::atomic<bool> is_released_{false};
   std::atomic<bool> waits_{false};

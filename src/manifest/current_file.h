@@ -2,7 +2,7 @@
 //
 // Format:    docs/reference/format/manifest.md: magic, format version, manifest number, database
 //            id, checksum; always kCurrentBytes long.
-// Errors:    Unimplemented for a newer format; DataLoss("CURRENT", ...) for any other bytes; those
+// Errors:    Unimplemented for another version; DataLoss("CURRENT", ...) for any other bytes; those
 //            of the file system.
 // Threads:   pure functions.
 #pragma once

@@ -59,7 +59,7 @@ struct Edit {
   uint64_t next_file_number = 0;  // these three: the Version keeps the greatest
   uint32_t next_table_id = 0;
   uint32_t next_family_id = 0;
-  std::optional<SipKey> token_key;  // set only by the first snapshot
+  std::optional<SipKey> token_key;  // set only by snapshots
 };
 
 std::string EncodeEdit(const Edit& edit);

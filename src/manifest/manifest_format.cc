@@ -28,8 +28,8 @@ constexpr size_t kEditOffsetAt = 24;
 constexpr size_t kRecordHeaderChecksumAt = 32;
 constexpr size_t kRecordPayloadChecksumAt = 40;
 
-// The header of version 1 had no nonce at first, and ended with its checksum before where the nonce
-// is now.
+// The first headers of version 1 had no nonce. Their checksum was the last field, at the place
+// where the nonce is now.
 bool IsHeaderOfVersion1(std::string_view bytes) {
   return bytes.size() >= kHeaderChecksumAt && bytes.starts_with(kManifestMagic) &&
          LoadFixed32(bytes.data() + kHeaderVersionAt) == 1 &&

@@ -3,10 +3,10 @@
 // Used by:   manifest/manifest_reader.cc, manifest/manifest_log.cc, manifest/edit_writer.cc,
 //            manifest/manifest_files.cc, manifest/current_file.cc.
 // Format:    docs/reference/format/manifest.md. Little-endian. The header has a checksum. Each
-//            record header has a separate check, seeded by the manifest's id, number and nonce. So
-//            neither a record header of another manifest nor bytes that a user stored pass the
-//            check.
-// Errors:    decoding returns DataLoss that names the file, and Unimplemented for a newer format.
+//            record header has a separate check, seeded by the database id and the manifest's
+//            number and nonce. So neither a record header of another manifest nor bytes that a user
+//            stored pass the check.
+// Errors:    decoding returns DataLoss that names the file, and Unimplemented for another version.
 // Threads:   pure functions.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace stele::internal {
 inline constexpr std::string_view kManifestMagic = "stele.mf";
 inline constexpr std::string_view kCurrentMagic = "stele.cu";
 inline constexpr uint32_t kManifestFormatVersion = 2;
-// Unimplemented: the file has a newer version, or an older one.
+// Returns Unimplemented for a file with another version, newer or older.
 absl::Status UnknownManifestVersion(std::string_view file_name, uint32_t version);
 // Feature bits that a reader must know to read the manifest. None yet.
 inline constexpr uint64_t kKnownIncompatibleFeatures = 0;
@@ -66,7 +66,7 @@ struct ManifestRecordHeader {
   uint64_t offset = 0;  // where the record begins
   // Where the first record of its edit begins. All bytes before that were synced.
   uint64_t edit_offset = 0;
-  uint64_t checksum = 0;  // of the other fields of the record header and the payload
+  uint64_t checksum = 0;  // of the payload, seeded with the check of the fields above
 };
 
 // Sets the record header's payload_bytes and checksum.

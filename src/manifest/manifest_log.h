@@ -15,9 +15,10 @@
 //            and switches CURRENT. If it cannot, the old manifest continues.
 // Sharing:   a hard-linked copy of the database shares the manifest file. The first Append or Close
 //            then switches to a new file, or fails with ResourceExhausted.
-// Recovery:  continues in the existing manifest, so that it works on a full disk. If the manifest
-//            does not end with the mark of Close, its last edit may be only in the page cache.
-//            Recovery then writes that edit again at the same offset.
+// Recovery:  continues in the existing manifest, so that it works on a full disk. The last edit or
+//            end mark may be only in the page cache. Recovery therefore writes it again at the same
+//            offset and syncs it. It does not do this for the first edit, which was synced before
+//            CURRENT named the manifest.
 // Names:     a manifest is renamed to its name after it is synced, so a file named MANIFEST-* is
 //            never incomplete.
 // Errors:    DataLoss with file and offset for corruption; FailedPrecondition for a directory that
@@ -46,10 +47,10 @@ namespace stele::internal {
 // The kind of a directory, determined before anything in it is changed.
 enum class DirectoryState {
   kMissing,  // no such directory (its parent exists)
-  kEmpty,    // nothing in it, or only a lock file
-  // Contains only files of an unfinished creation: the lock, temporary files, and manifests that
-  // have the creation mark and no table. There is no CURRENT, and no log segment, since the log is
-  // started after Create.
+  kEmpty,    // nothing in it, or only LOCK and RESERVE
+  // Contains only files of an unfinished creation: LOCK, RESERVE, temporary files, and manifests
+  // that have the creation mark and no table except the token table. There is no CURRENT, and no
+  // log segment, since the log is started after Create.
   kUnfinishedCreation,
   kDatabase,  // CURRENT names a manifest
 };
@@ -77,9 +78,9 @@ struct ManifestOptions {
 class ManifestLog {
  public:
   // Creates the manifest `number` of a new database with the first Version (no user tables),
-  // synced, and then CURRENT, synced. The directory exists and is kEmpty or kUnfinishedCreation;
-  // otherwise the result is AlreadyExists or the error of InspectDirectory. Leftover files are
-  // removed.
+  // synced, and then CURRENT, synced. The directory must be kEmpty or kUnfinishedCreation.
+  // Otherwise the result is NotFound, AlreadyExists or the error of InspectDirectory. Leftover
+  // files are removed.
   static absl::StatusOr<std::unique_ptr<ManifestLog>> Create(FileSystem* file_system,
                                                              std::string directory,
                                                              uint64_t database_id, uint64_t number,
@@ -137,8 +138,8 @@ class ManifestLog {
   std::unique_ptr<State> state_;
 };
 
-// Returns a manifest as text for `stele dump`: the header, then each edit with its offset. After
-// corruption it only searches for further records and reports where they are.
+// Returns a manifest as text for `stele dump`: the header, then each edit with its offset. It
+// reports a corrupt record and continues with the next record header that it finds.
 absl::StatusOr<std::string> DumpManifest(FileSystem* file_system, const std::string& path);
 
 }  // namespace stele::internal

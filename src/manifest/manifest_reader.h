@@ -13,8 +13,8 @@
 //            before it.
 // Cost:      linear in the file, also for hostile bytes; memory for one record and for the edit
 //            that it belongs to.
-// Errors:    DataLoss with file and offset; Unimplemented for a newer format; those of the file
-//            system and of the visitor.
+// Errors:    DataLoss with file and offset; Unimplemented for another version or an unknown
+//            incompatible feature; those of the file system and of the visitor.
 // Threads:   pure functions.
 #pragma once
 

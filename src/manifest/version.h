@@ -3,8 +3,8 @@
 //
 // Used by:   manifest/manifest_log.cc makes a Version from an edit with Apply (edit.h), at recovery
 //            and at every install. read/read_view.h and compaction/picker.cc read it.
-// Invariants: CheckVersion checks them at every recovery, and for changed tablets before an edit
-//            is written.
+// Invariants: CheckVersion checks them at every recovery. CheckChanged (edit.h) checks them for the
+//            changed tablets before an edit is written.
 //            1. A table's tablets cover its row space without gap or overlap, ascending.
 //            2. In a tablet's stack, references with overlapping row ranges have disjoint commit
 //               intervals, newest first (engine rule 1).
@@ -96,7 +96,8 @@ struct Tablet {
   std::vector<SstableReference> stack;  // newest first
 };
 
-// Identifies a tablet. Its position does not: it changes when other tablets split or merge.
+// Identifies a tablet. The position of a tablet in its table does not identify it, since splits and
+// merges of other tablets change the position.
 struct TabletName {
   uint32_t table_id = 0;
   std::string start_row;
@@ -161,7 +162,7 @@ struct Version {
   uint64_t oldest_segment = 0;  // segments with lower numbers are not needed
   // No reference has a greater sequence_last; the log may have later commits.
   uint64_t last_sequence = 0;
-  int64_t clock_mark = 0;  // the collection time up to now (engine rule 7)
+  int64_t clock_mark = 0;  // the greatest collection time so far (engine rule 7)
   uint64_t next_file_number = 1;
   uint32_t next_table_id = 1;
   uint32_t next_family_id = 1;
@@ -174,8 +175,8 @@ struct Version {
   std::map<uint64_t, std::shared_ptr<const SstableFile>> Files() const;
 };
 
-// Makes a definition from a schema: families by family index, GC rules compiled. `family_ids` are
-// in the order of the schema's families.
+// Makes a definition from a schema: families by family index, GC rules compiled. `families` are the
+// ids of the schema's families by name, in any order.
 std::shared_ptr<const TableDefinition> MakeDefinition(uint32_t table_id, std::string name,
                                                       uint64_t epoch, const Schema& schema,
                                                       const std::vector<FamilyEntry>& families);

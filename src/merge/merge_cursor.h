@@ -1,7 +1,9 @@
 // merge/merge_cursor.h: merges many resolved sources, newest first, into one resolved source.
 //
-// Reads, flush and compaction use it. Only a read of a plain row merges its sources without it
-// (PlainSources in read/row_cursors.h), by the first rule:
+// Reads, flush and compaction use it, except reads of plain rows (PlainSources in
+// read/row_cursors.h). Plain rows have no tombstones, so the first rule is enough for them.
+//
+// Rules:
 // - of each cell key the newest source's version is kept;
 // - a tombstone of source s hides cells in sources older than s, never in s itself;
 // - the tombstones that remain are returned (the newest row tombstone; family tombstones not under

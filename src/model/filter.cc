@@ -71,7 +71,7 @@ uint64_t LeafWireBytes(const FilterNode& node) {
     case FilterKind::kInterleave:
       break;
   }
-  return 0;  // composites: see ComposeFilter
+  return 0;  // composites: see Compose
 }
 
 Filter Leaf(FilterNode node) {

@@ -49,8 +49,8 @@ absl::Status ValidateTimestamp(Timestamp timestamp, TimestampGranularity granula
                                std::string_view what);
 // Checks both bounds, and that start <= end.
 absl::Status ValidateTimestampRange(const TimestampRange& range, TimestampGranularity granularity);
-// Checks everything except the syntax of regexes, which FilterProgram::Compile checks since it
-// compiles them with RE2.
+// Checks everything that needs no compilation. FilterProgram::Compile checks the syntax and the
+// memory of regexes, and the limits of steps and passes (filter/compile.h).
 absl::Status ValidateFilter(const Filter& filter, TimestampGranularity granularity);
 
 absl::Status ValidateDatabaseOptions(const DatabaseOptions& options);

@@ -30,6 +30,7 @@ uint64_t OldestCommitInMemtables(const TableView& table, const Memtable* memtabl
 // Returns the oldest commit in sources that are newer than a compaction's inputs in the tablet with
 // that range. `present` is the table's view after the pick: a flush since then may have moved
 // commits from a memtable to the stack. May include sources that do not overlap the inputs.
+// Returns 0 if no tablet has that range.
 uint64_t OldestCommitAbove(const TableView& present, const KeyRange& range,
                            std::span<const SstableReference> inputs);
 // True if the memtables have commits from before the present rule of a family. Until they are

@@ -43,7 +43,8 @@ class PinnedViews {
   // Pins the point's view until the result is destroyed, which must happen before this object is
   // destroyed.
   std::shared_ptr<const PinnedView> Pin(ReadPoint point, Kind kind);
-  // When the oldest view was pinned; without `kind`: of any kind.
+  // The least read time of the pinned views of `kind`, or of any kind. The views of a snapshot have
+  // the snapshot's time.
   std::optional<int64_t> Oldest(std::optional<Kind> kind) const;
 
   // Call when the table's memtable is no longer a source of newer views.

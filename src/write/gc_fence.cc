@@ -63,7 +63,7 @@ absl::StatusOr<ColumnVersions> ReadVersions(const TableView& table, const ReadPo
   return ColumnVersions(std::move(newest_first), point.now);
 }
 
-// The floor of the column. Its versions are read if they are not remembered from an earlier delete.
+// Returns the floor of the column. Reads its versions unless the row watches have them in cache.
 absl::StatusOr<RowWatches::Floor> FloorOf(const GcFenceSource& source, const TableView& table,
                                           const ReadPoint& point, uint64_t generation,
                                           const RowWatches::Watch& watch, const ColumnRef& column) {

@@ -34,8 +34,7 @@ namespace stele::internal {
 // The rows of a write that need GC fences.
 struct GcFencePlan {
   struct Row {
-    // The row's first entry in the batch. The fence comes there, before all other operations on the
-    // row.
+    // The entry that needs the fence. All fences precede all entries in the batch.
     size_t entry = 0;
     uint32_t table_id = 0;
     const RowMutation* mutation = nullptr;

@@ -82,8 +82,9 @@ class WriteAdmission {
   };
   WriteAdmission(const Parts& parts, const EngineSizes& sizes, bool has_threads);
 
-  // Waits until a write of `bytes` may begin, and calls `attempt` until it returns something other
-  // than Aborted. On a full disk the write is admitted only if `frees_space` returns true.
+  // Waits until a write of `bytes` may begin, and calls `attempt`. Calls it again after a refusal
+  // (see Retries), and returns Aborted after 1,000 refused attempts. On a full disk the write is
+  // admitted only if `frees_space` returns true.
   using AttemptWrite = absl::FunctionRef<absl::Status(AttemptMode mode)>;
   absl::Status Attempt(uint64_t bytes, const WriteOptions& options, AttemptWrite attempt,
                        const WriteGate::FreesSpace& frees_space = nullptr);

@@ -37,8 +37,8 @@ class WritePath {
   absl::Status ApplyAtomically(std::span<const WriteEntry> entries,
                                const WriteOptions& options) const;
 
-  // Commits each mutation separately, in order, and returns those that failed. Consecutive
-  // mutations share batches.
+  // Applies each mutation atomically, in order, and returns those that failed. Consecutive
+  // mutations may be committed in one batch.
   std::vector<FailedMutation> ApplyBulk(uint32_t table_id, std::span<const RowMutation> mutations,
                                         const WriteOptions& options) const;
 

@@ -1,9 +1,10 @@
 // write/write_throttle.h: write throttling. It delays writers early and by a little, so that they
 // are not stopped later.
 //
-// Pressure is the fill level of the write memory, or the compaction debt divided by its limit,
-// whichever is greater. Below kPressureFree writers are never delayed. Above it, each write waits
-// for a slot, the time from which it may continue. Slots follow each other at a rate of
+// There are two pressures: memory pressure is the fill level of the write memory, debt pressure is
+// the compaction debt divided by its limit. Each has its own slots. A write waits for slots of each
+// pressure that is above kPressureFree. The write may continue at the time of its slot. Slots
+// follow each other at a rate of
 //     drain * (0.5 / pressure)^2
 // where drain is the recent throughput of background work in bytes per second. At half pressure
 // writers are exactly as fast as the background work, so the pressure converges to the level where

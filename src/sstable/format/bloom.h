@@ -29,7 +29,7 @@ inline constexpr int kBloomProbes = 6;
 
 class BloomFilterBuilder {
  public:
-  // Consecutive equal hashes count once, which is enough since rows are sorted.
+  // Adds the hash of a row. Call it once for each row.
   absl::Status AddRow(uint64_t row_hash);
   // Returns an empty buffer if there was no row.
   absl::StatusOr<Buffer> Finish() const;

@@ -4,7 +4,7 @@
 // Used by:   sstable/write/section_builder.cc trains one and keeps or drops it.
 //            sstable/read/sstable_reader.cc opens it. sstable/format/codec.cc uses it.
 // Format:    zstd's dictionary format, at most kDictionaryBytesMax;
-//            docs/reference/format/sstable.md "Dictionaries".
+//            docs/reference/format/sstable.md "The file".
 // Errors:    Train returns no bytes if there is no useful dictionary. Open returns nullptr for
 //            refused memory or invalid bytes.
 // Threads:   DecodingDictionary is immutable.

@@ -7,7 +7,7 @@
 // Search:    a dense array of fences (eight bytes of each group's last row after the file's common
 //            prefix), then complete keys if fences are equal.
 // Checks:    ReadFrom checks every entry: order of rows, indexes and rows of blocks, block lengths,
-//            and that groups are contiguous.
+//            and that the blocks of a group are contiguous. Groups ascend and do not overlap.
 // Threads:   immutable after ReadFrom.
 #pragma once
 

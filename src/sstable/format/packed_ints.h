@@ -2,8 +2,8 @@
 // remainder of fixed width. Any element can be read in place.
 //
 // Used by:   sstable/write/page_builder.cc (AppendPacked), sstable/read/page.cc (PackedInts).
-// Format:    docs/reference/format/sstable.md "Packed integers": width (0, 1, 2, 4 or 8 bytes),
-//            base (signed varint), stride (varint), then the remainders. Equal values, and offsets
+// Format:    docs/reference/format/sstable.md "Pages": width (0, 1, 2, 4 or 8 bytes), base
+//            (signed varint), stride (varint), then the remainders. Equal values, and offsets
 //            of items of equal length, have width 0 and need only the head.
 // Errors:    ReadFrom returns false for an impossible head or length. Values are not checked: the
 //            reader of a page checks them once.

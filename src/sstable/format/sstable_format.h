@@ -26,8 +26,8 @@
 //
 // Checks:    a checksum is XXH3-64 seeded with BlockSeed(file_id, offset), and is stored in the
 //            handle of the block.
-// Errors:    ReadFooter and ReadTail return DataLoss; Unimplemented for another format version or
-//            an unknown incompatible feature.
+// Errors:    ReadTail returns DataLoss, or Unimplemented for another format version or an unknown
+//            incompatible feature. ReadFooter returns false for invalid bytes.
 // Threads:   plain values.
 #pragma once
 
@@ -54,10 +54,12 @@ inline constexpr size_t kSstableTailBytes = 64;
 // handles state.
 inline constexpr uint32_t kBlockRawBytesMax = 64 << 20;
 inline constexpr uint32_t kRowGroupBytesMin = 64;
-// The maximum option for a builder; leaves room for arrays and a last cell.
+// The maximum of SstableBuilderOptions::row_group_bytes. The rest of kBlockRawBytesMax is room for
+// arrays and a last cell.
 inline constexpr uint32_t kRowGroupBytesMax = 8 << 20;
-// A page of a family ends at the first row end after it has 1 / kBlocksPerRowGroup of the size of a
-// row group. A point read decodes about that many bytes (docs/decisions/0011-sstable-layout.md).
+// The row group is divided into pages of about 1 / kBlocksPerRowGroup of its size, at row ends. A
+// family with a small part of the group's bytes has smaller pages (SectionBuilder::PageBytes). A
+// point read decodes about that many bytes (docs/decisions/0011-sstable-layout.md).
 inline constexpr uint32_t kBlocksPerRowGroup = 8;
 // The limit for the sections of a file. A builder makes up to three: one for newest versions, one
 // for families that are narrow compared with their rows, and one for older versions.

@@ -6,7 +6,7 @@
 //            protected segment on its second use.
 // Budget:    with a memory tracker, the cache may use all memory of the budget that other uses do
 //            not need. It evicts blocks when other uses are charged, down to its minimum. The
-//            creator of a block charges its memory (kBlocks) as long as any thread holds it.
+//            creator of a block charges its memory (kBlocks) until the block is freed.
 // Lifetime:  a pinned block (shared_ptr) outlives its eviction. Pinned bytes of evicted blocks are
 //            not counted here.
 // Threads:   thread-safe. One mutex per shard; no I/O under it.

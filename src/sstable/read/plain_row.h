@@ -3,9 +3,9 @@
 //
 // Used by:   sstable/read/sstable_reader.cc (ReadPlainRow).
 // Calls:     sstable/read/row_group_loader.h.
-// Plain:     a row of ordinary size: it is in one row group of each of its sections, and all its
-//            cells are versions with stored values. Nearly every row read by key is plain. A cursor
-//            handles all other rows.
+// Plain:     a row of at most kCellBatch cells, in one row group of each of its sections and in no
+//            history section that is needed. Its pages have only versions with stored values.
+//            Nearly every row read by key is plain. A cursor handles all other rows.
 // Errors:    those of row_group_loader.
 // Threads:   a pure function.
 #pragma once

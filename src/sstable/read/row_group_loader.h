@@ -45,9 +45,9 @@ class RowGroupLoader {
   // caller has; the result keeps its memory.
   absl::StatusOr<GroupPointer> LoadAll(size_t group_index, GroupPointer part = nullptr);
   // Loads the blocks of one row, without unneeded families. In forward direction, the row is the
-  // first one >= bound, which the group must have. In reverse it is the last one < bound. Loads no
-  // blocks if there is no such row, or if the row continues in the next group and may be entered
-  // there. Sets `*row` to the row, or in reverse to the row after it.
+  // first one >= bound, which the group must have. In reverse it is the last one < bound. Loads
+  // only the keys if there is no such row, or if the row continues in the next group and may be
+  // entered there. Sets `*row` to the row, or in reverse to the row after it.
   absl::StatusOr<GroupPointer> LoadRow(size_t group_index, std::string_view bound,
                                        Direction direction, uint32_t* row);
   // Starts to read the wanted blocks of the group, up to 64 KiB from its start, and does not wait.

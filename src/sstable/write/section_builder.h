@@ -3,7 +3,7 @@
 //
 // Used by:   sstable/write/sstable_builder.cc.
 // Calls:     sstable/write/page_builder.h, sstable/format/codec.h, sstable/write/block_writer.h.
-// Format:    docs/reference/format/sstable.md "Sections".
+// Format:    docs/reference/format/sstable.md "Row group".
 // Extents:   groups are collected and written kExtentBytes at a time, so that several sections can
 //            be written to a file concurrently and each can be read in large ranges. The offset of
 //            a block, and so its checksum, is known only when it is written.

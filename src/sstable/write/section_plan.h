@@ -2,10 +2,10 @@
 //
 // Used by:   sstable/write/sstable_builder.cc samples the first rows, calls PlanSections, and
 //            routes the cells by the plan.
-// Rules:     docs/decisions/0011-sstable-layout.md. Families that together are less than 1/8 of
-//            their rows' bytes get a separate section (an automatic locality group). Older versions
-//            get a separate section if they are more than half of a family's cells and some column
-//            has more than four.
+// Rules:     docs/decisions/0011-sstable-layout.md. Families that together have less than 1/8 of
+//            the sampled bytes get a separate section (an automatic locality group). Older versions
+//            of a family get a separate section if they are more than half of its cells and some
+//            column has more than four versions.
 // Threads:   pure.
 #pragma once
 
@@ -36,7 +36,7 @@ struct SectionPlan {
 
 inline constexpr uint64_t kNarrowShare = 8;   // 1/8
 inline constexpr uint64_t kHistoryShare = 2;  // 1/2
-// A file whose columns have no more versions than this is not split.
+// A family gets no history section if no column of it has more versions than this.
 inline constexpr uint64_t kVersionsInLatestMax = 4;
 
 // Returns a plan with one section for all cells.

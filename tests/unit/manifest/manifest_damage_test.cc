@@ -307,7 +307,7 @@ size_t WriteTwoTables(CrashFileSystem* files, uint64_t nonce, const std::string&
   return offset;
 }
 
-// A user's value may contain record_headers for the exact offset at which it is stored. Without the
+// A user's value may contain record headers for the exact offset at which it is stored. Without the
 // manifest's nonce they are not valid records.
 TEST(ManifestDamageTest, BytesOfAUserAreNoRecords) {
   constexpr size_t kRecordHeaders = 1000;
@@ -316,7 +316,7 @@ TEST(ManifestDamageTest, BytesOfAUserAreNoRecords) {
   const size_t edit_offset = WriteTwoTables(&plain, 1, property);
   const size_t property_offset = plain.ReadFile(kManifest)->find(property);
   ASSERT_NE(property_offset, std::string::npos);
-  // Each record_header claims that a later edit was written, so that the data before it must have
+  // Each record header claims that a later edit was written, so that the data before it must have
   // been synced.
   const uint64_t guessed_nonce = 7;
   const uint64_t seed = RecordSeed({.database_id = 99, .number = 1, .nonce = guessed_nonce});
@@ -336,7 +336,7 @@ TEST(ManifestDamageTest, BytesOfAUserAreNoRecords) {
     const auto recovered = ManifestLog::Recover(&files, "/db", /*read_only=*/true);
     if (nonce == guessed_nonce) {
       EXPECT_TRUE(absl::IsDataLoss(recovered.status()))
-          << "the record_headers would be taken for records";
+          << "the record headers would be taken for records";
       continue;
     }
     ASSERT_TRUE(recovered.ok()) << recovered.status();
