@@ -75,7 +75,9 @@ std::string JoinPath(std::string_view directory, std::string_view name) {
 }
 
 std::string ParentDirectory(const std::string& path) {
-  const size_t slash = path.find_last_of('/', path.size() > 1 ? path.size() - 2 : 0);
+  const size_t name_end = path.find_last_not_of('/');
+  if (name_end == std::string::npos) return path.empty() ? "." : "/";
+  const size_t slash = path.find_last_of('/', name_end);
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
 }

@@ -77,7 +77,7 @@ std::string TemporaryName(std::string_view final_name);
 // `number_end`.
 std::optional<FileName> ParseFileName(std::string_view name, uint64_t number_end = kFileNumberEnd);
 std::string JoinPath(std::string_view directory, std::string_view name);
-// The directory that contains `path`; a trailing slash is ignored.
+// The directory that contains `path`; trailing slashes are ignored.
 std::string ParentDirectory(const std::string& path);
 
 }  // namespace stele::internal

@@ -80,6 +80,17 @@ TEST(FileNames, OthersAreNotOurs) {
   }
 }
 
+TEST(FileNames, TheParentOfAPathWithTrailingSlashes) {
+  EXPECT_EQ(ParentDirectory("a"), ".");
+  EXPECT_EQ(ParentDirectory("a//"), ".");
+  EXPECT_EQ(ParentDirectory("a/b"), "a");
+  EXPECT_EQ(ParentDirectory("a/b///"), "a");
+  EXPECT_EQ(ParentDirectory("/a//"), "/");
+  EXPECT_EQ(ParentDirectory("/"), "/");
+  EXPECT_EQ(ParentDirectory("//"), "/");
+  EXPECT_EQ(ParentDirectory(""), ".");
+}
+
 TEST(FileNames, PathsAreJoinedWithOneSlash) {
   EXPECT_EQ(JoinPath("/db", "CURRENT"), "/db/CURRENT");
   EXPECT_EQ(JoinPath("/db/", "CURRENT"), "/db/CURRENT");
