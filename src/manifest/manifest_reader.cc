@@ -178,7 +178,7 @@ absl::StatusOr<RecordView> ReadRecord(const File& file, uint64_t offset, uint64_
       got < kManifestRecordHeaderBytes ? std::nullopt
                                        : DecodeManifestRecordHeader(record_header_bytes, seed);
   if (!record_header.has_value() || record_header->offset != offset) {
-    record.what = "no record record_header";
+    record.what = "no record header";
     return record;
   }
   record.record_header = *record_header;

@@ -263,8 +263,7 @@ absl::Status CheckForm(std::string_view row_key, const RowMutation& mutation,
 }
 
 absl::Status AppendMutation(std::string_view row_key, const RowMutation& mutation,
-                            const MutationSchema& schema, int64_t now_micros, BatchWriter* batch,
-                            std::span<const BatchOp> first) {
+                            const MutationSchema& schema, int64_t now_micros, BatchWriter* batch) {
   // A large mutation is checked before any of it is copied; others are checked while they are
   // copied.
   if (Access::EncodedOps(mutation).size() > kCheckedFirstBytes)
@@ -272,7 +271,6 @@ absl::Status AppendMutation(std::string_view row_key, const RowMutation& mutatio
   STELE_RETURN_IF_ERROR(InRow(CheckWhole(row_key, mutation, schema.limits), row_key));
   const int64_t now = CutToGranularity(now_micros, schema.granularity);
   batch->StartRow(schema.table_id, row_key);
-  for (const BatchOp& op : first) batch->Add(op);
   std::string delta;
   const auto take = [&](const MutationOp& op, std::optional<uint32_t> family_index) {
     if (!family_index.has_value()) return absl::OkStatus();  // reported at the end

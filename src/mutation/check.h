@@ -46,15 +46,13 @@ absl::Status CheckForm(std::string_view row_key, const RowMutation& mutation,
 // The timestamp for a cell without one.
 int64_t CutToGranularity(int64_t now_micros, TimestampGranularity granularity);
 
-// Checks the mutation, then adds a row to `batch`: `first` (GC fences of engine rule 8), then the
-// mutation's changes. Cells without a timestamp get `now_micros`, cut to the granularity.
+// Checks the mutation, then adds a row with its changes to `batch`. Cells without a timestamp get
+// `now_micros`, cut to the granularity.
 absl::Status AppendMutation(std::string_view row_key, const RowMutation& mutation,
-                            const MutationSchema& schema, int64_t now_micros, BatchWriter* batch,
-                            std::span<const BatchOp> first = {});
+                            const MutationSchema& schema, int64_t now_micros, BatchWriter* batch);
 inline absl::Status AppendMutation(const RowMutation& mutation, const MutationSchema& schema,
-                                   int64_t now_micros, BatchWriter* batch,
-                                   std::span<const BatchOp> first = {}) {
-  return AppendMutation(mutation.row_key(), mutation, schema, now_micros, batch, first);
+                                   int64_t now_micros, BatchWriter* batch) {
+  return AppendMutation(mutation.row_key(), mutation, schema, now_micros, batch);
 }
 
 // For a bulk load: checks the mutation, then sets `cells` to the resulting cells of its row, in the

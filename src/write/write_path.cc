@@ -196,9 +196,8 @@ class BulkWriter {
       // A large mutation gets a separate batch: with others it could exceed the limit of a batch.
       if (BytesOf(mutations_[i]) > kSharedBatchBytes) break;
       const absl::Status status =
-          schema.ok()
-              ? AppendMutation(mutations_[i], *schema, batch->context.now, &batch->writer, {})
-              : schema.status();
+          schema.ok() ? AppendMutation(mutations_[i], *schema, batch->context.now, &batch->writer)
+                      : schema.status();
       if (status.ok()) {
         batch->members.push_back(i);
       } else {

@@ -159,8 +159,8 @@ absl::Status WriteSteps::CommitEntries(WriteContext context, std::span<const Wri
   for (size_t i = 0; i < entries.size(); ++i) {
     STELE_ASSIGN_OR_RETURN(const MutationSchema schema,
                            SchemaOf(*context.view, entries[i].table_id));
-    const absl::Status status = AppendMutation(entries[i].row_key(), *entries[i].mutation, schema,
-                                               context.now, &writer, {});
+    const absl::Status status =
+        AppendMutation(entries[i].row_key(), *entries[i].mutation, schema, context.now, &writer);
     if (!status.ok())
       return entries.size() == 1 ? status
                                  : WithContext(status, fmt::format("mutation {} of the batch", i));

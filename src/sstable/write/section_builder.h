@@ -145,7 +145,6 @@ class SectionBuilder {
   size_t untrained_bytes_ = 0;  // of the groups that were written while training
 
   // The current group.
-  std::string row_key_;           // of the row added last
   bool is_row_in_group_ = false;  // that row has a cell in the group
   KeysPageBuilder keys_;
   std::vector<FamilyPages> families_;  // by family index - 1

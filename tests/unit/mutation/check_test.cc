@@ -53,10 +53,9 @@ std::string PrintOps(const std::string& batch) {
   return text;
 }
 
-std::string Appended(const RowMutation& mutation, const MutationSchema& schema = SmallSchema(),
-                     std::span<const BatchOp> first = {}) {
+std::string Appended(const RowMutation& mutation, const MutationSchema& schema = SmallSchema()) {
   BatchWriter writer;
-  const absl::Status status = AppendMutation(mutation, schema, kNow, &writer, first);
+  const absl::Status status = AppendMutation(mutation, schema, kNow, &writer);
   return status.ok() ? PrintOps(writer.Finish()) : status.ToString();
 }
 
@@ -96,17 +95,6 @@ TEST(AppendMutation, RangesBecomeInclusive) {
   EXPECT_EQ(deleted({Micros(2'000), Micros(3'000)}), "r a:q DELETE [2000,2999]\n");
   EXPECT_EQ(deleted({Micros(2'000), std::nullopt}), "r a:q DELETE [2000,max]\n");
   EXPECT_EQ(deleted({}), "r a:q DELETE [0,max]\n");
-}
-
-TEST(AppendMutation, AddsTheFenceFirst) {
-  const BatchOp fence{.kind = CellKind::kDeleteRange,
-                      .family_id = 1,
-                      .timestamp = 999,
-                      .range_start = 0,
-                      .qualifier = "q"};
-  EXPECT_EQ(Appended(RowMutation("r").DeleteFromColumn("a", "q", {Micros(1'000), std::nullopt}),
-                     SmallSchema(), {&fence, 1}),
-            "r a:q DELETE [0,999]\nr a:q DELETE [1000,max]\n");
 }
 
 struct Case {
@@ -212,16 +200,13 @@ TEST(AppendMutation, AnErrorLeavesTheBatchAsItWas) {
     EXPECT_EQ(writer.row_count(), status.ok() ? 1u : 0u) << c.name;
     EXPECT_EQ(writer.bytes() == empty_bytes, !status.ok()) << c.name;
     if (status.ok()) continue;
-    // Also between other rows. Its GC fences are removed with it.
+    // Also between other rows.
     const RowMutation before = RowMutation("p").SetCell("a", "q", Micros(1'000), "1");
     const RowMutation behind = RowMutation("s").SetCell("b", "q", Micros(2'000), "2");
-    const BatchOp fence{.kind = CellKind::kDeleteRow};
     BatchWriter others;
     for (BatchWriter* const batch : {&writer, &others}) {
       ASSERT_TRUE(AppendMutation(before, SmallSchema(), kNow, batch).ok());
-      EXPECT_TRUE(
-          batch == &others ||
-          !AppendMutation(c.mutation, SmallSchema(), kNow, batch, std::span(&fence, 1)).ok())
+      EXPECT_TRUE(batch == &others || !AppendMutation(c.mutation, SmallSchema(), kNow, batch).ok())
           << c.name;
       ASSERT_TRUE(AppendMutation(behind, SmallSchema(), kNow, batch).ok());
     }
