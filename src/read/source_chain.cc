@@ -21,7 +21,7 @@ namespace {
 // guess.
 constexpr size_t kPlainSourcesMax = 4;
 // Most rows of a memtable need no larger array; a guess.
-constexpr size_t kCommonCells = 16;
+constexpr size_t kCommonMemtableCells = 16;
 
 // Returns the greatest row key before `bound`, which is not empty.
 std::string RowKeyBefore(std::string_view bound) {
@@ -330,7 +330,7 @@ absl::StatusOr<RowForm> RowSources::FillPlain(const ChainOptions& options,
   row->SetLatestOnly(options.latest_only);
   for (const auto& [memtable, memtable_row] : memtable_rows_) {
     std::vector<Cell> cells;
-    cells.reserve(kCommonCells);
+    cells.reserve(kCommonMemtableCells);
     if (!Memtable::ReadPlainRow(
             *memtable_row, options.sequence,
             SourceOptions(table_, options, memtable->family_ids(), options.wanted_families),

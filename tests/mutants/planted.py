@@ -160,7 +160,6 @@ plant(
     ("server time is not rounded down to the granularity", "now - now % 1'000", "now"),
     ("a range deletes one microsecond too many", "*op.range_end - 1 :", "*op.range_end :"),
     ("the last allowed change is rejected", "mutation.count() <= limits.mutations", "mutation.count() < limits.mutations"),
-    ("GC fences are omitted (engine rule 8)", "for (const BatchOp& op : first) batch->Add(op);", "(void)first;"),
     ("a clock before 1970 writes negative timestamps", "std::max<int64_t>(now_micros, 0)", "now_micros"),
     ("a column gets a GC fence for each delete", "columns.erase(std::unique(columns.begin(), columns.end()), columns.end());", ""),
     ("deletes of whole columns get a GC fence", "|| op.range_start == 0) continue;", ") continue;"),
@@ -759,7 +758,9 @@ plant(
 )
 plant(
     "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/row_cursors.cc",
-    ("of equal cells of a plain row the older one is read", "AppendUnion(newer, older, cells);", "AppendUnion(older, newer, cells);"),
+    ("of equal cells of a plain row the older one is read", "AppendUnion(newer, older, latest_only_, cells);", "AppendUnion(older, newer, latest_only_, cells);"),
+    ("a newer source hides a newer version of an older one", "order > 0 || (order == 0 && next_older->timestamp > next_newer->timestamp)", "order > 0"),
+    ("a plain row returns garbage versions", "if (KeepsAll(policy, std::span(*cells).subspan(begin))) return;", "if (cells->size() > begin) return;"),
 )
 plant(
     "memtable", ["unit_memtable --gtest_filter=PlainCells.*:MemtableRandom.*"], "src/memtable/plain_cells.cc",
