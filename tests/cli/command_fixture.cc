@@ -36,6 +36,13 @@ void RunningCommand::Kill() {
   pid_ = 0;
 }
 
+int RunningCommand::EndBy(int signal) {
+  int how = 0;
+  if (pid_ == 0 || kill(pid_, signal) != 0 || waitpid(pid_, &how, 0) != pid_) return 0;
+  pid_ = 0;
+  return WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+}
+
 CommandTest::CommandTest() : directory_(testing::TempDir() + "stele-cli-XXXXXX") {
   if (mkdtemp(directory_.data()) == nullptr) ADD_FAILURE() << "no temporary directory";
 }
@@ -113,6 +120,12 @@ CommandResult CommandTest::RunWith(const std::vector<std::string>& args,
   int how = 0;
   waitpid(pid, &how, 0);
   return CommandResult{WIFEXITED(how) ? WEXITSTATUS(how) : -1, ReadAll(out), ReadAll(err)};
+}
+
+std::unique_ptr<RunningCommand> CommandTest::Start(
+    const std::vector<std::string>& args, const std::vector<std::string>& environment) const {
+  return std::make_unique<RunningCommand>(
+      Spawn(args, Path("stdout-started"), Path("stderr-started"), environment));
 }
 
 std::unique_ptr<RunningCommand> CommandTest::StartAndStop(

@@ -32,6 +32,8 @@ class RunningCommand {
   bool AwaitStop();
   // Sends SIGKILL and waits until the process is dead.
   void Kill();
+  // Sends a signal and waits for the end. Returns the signal that ended the process; 0: none.
+  int EndBy(int signal);
 
  private:
   pid_t pid_;  // 0: no child to wait for
@@ -49,6 +51,9 @@ class CommandTest : public testing::Test {
   // Like RunPlain. Expects success, and returns the files and directories that the command synced
   // (tests/preload/sync_trace.cc), without symbolic links.
   std::vector<std::string> PathsSynced(const std::vector<std::string>& args) const;
+  // Like RunPlain, without waiting for the end, and with more variables NAME=VALUE.
+  std::unique_ptr<RunningCommand> Start(const std::vector<std::string>& args,
+                                        const std::vector<std::string>& environment) const;
   // Like RunPlain, without waiting for the end.
   // The command stops itself when it has renamed `rename_count` files that end with ".new".
   std::unique_ptr<RunningCommand> StartAndStop(int rename_count,

@@ -93,6 +93,7 @@ TEST_F(KeyTest, AMissingFieldIsAnError) {
   ExpectError(encode({"ID=a", "raw=b", "code=5", "at=1"}), 2, "no field \"ID\"");
   Expect({"encode", "--fields", "id:string,code:int64", "--hex", "id=", "code=5"}, "0000000185\n");
   ExpectError({"key", "encode", "--fields", "id:string"}, 2, "the field \"id\" is missing");
+  ExpectError({"key", "encode", "--fields", "id:float"}, 2, "stele: unknown type \"float\"");
   Expect({"encode", "--fields", "id:string", "--hex", "id="}, "0000\n");
 }
 

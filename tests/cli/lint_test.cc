@@ -1,5 +1,11 @@
 // Tests stele lint: flags, exit statuses, formats.
 #ifdef STELE_HAS_LAB
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -37,6 +43,22 @@ TEST_F(LintCommandTest, NoInputIsReplaced) {
     EXPECT_NE(result.err.find("would be replaced"), std::string::npos) << result.err;
     EXPECT_EQ(BytesOf(path), before);
   }
+}
+
+// The command waits for keys from a pipe when the signal comes. It opens the pipe after it has made
+// its directory.
+TEST_F(LintCommandTest, ASignalRemovesTheTemporaryRows) {
+  const std::string keys = Path("pipe");
+  const std::string directory = Path("tmp");
+  ASSERT_EQ(::mkfifo(keys.c_str(), 0600), 0);
+  ASSERT_TRUE(std::filesystem::create_directory(directory));
+  const auto lint = Start({"lint", "--keys", keys}, {"TMPDIR=" + directory});
+  const int writer = ::open(keys.c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(writer, 0);
+  EXPECT_FALSE(std::filesystem::is_empty(directory));
+  EXPECT_EQ(lint->EndBy(SIGTERM), SIGTERM);
+  EXPECT_TRUE(std::filesystem::is_empty(directory));
+  ::close(writer);
 }
 
 TEST_F(LintCommandTest, PrintsFindings) {

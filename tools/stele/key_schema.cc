@@ -69,6 +69,12 @@ absl::StatusOr<Json> FieldsJson(std::string_view text) {
   return fields;
 }
 
+// Removes the position in the JSON that the flags became: the user does not see that JSON.
+std::string_view WithoutPosition(std::string_view message) {
+  if (!message.starts_with("row key schema, byte ")) return message;
+  return message.substr(message.find(": ") + 2);
+}
+
 absl::StatusOr<RowKeySchema> SchemaOf(const Flags& flags) {
   const auto path = flags.Find("schema");
   if (path.has_value() == flags.has("fields"))
@@ -87,7 +93,8 @@ absl::StatusOr<RowKeySchema> SchemaOf(const Flags& flags) {
   Json json = {{"encoding", encoding}, {"fields", std::move(fields)}};
   if (!delimiter.empty()) json["delimiter"] = delimiter;
   auto schema = RowKeySchema::Parse(json.dump());
-  return schema.ok() ? schema : UsageError(internal::ToStd(schema.status().message()));
+  if (schema.ok()) return schema;
+  return UsageError(std::string(WithoutPosition(internal::ToStd(schema.status().message()))));
 }
 
 absl::StatusOr<Value> ValueOf(FieldType type, const std::string& text) {

@@ -1,6 +1,7 @@
 // tools/stele/lint.cc: the verb lint: the flags of stele/lab/lint.h.
 #include <charconv>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "lab_files.h"
 #include "progress.h"
 #ifdef STELE_HAS_LAB
+#include "compare/work_directory.h"
 #include "stele/lab/lint.h"
 #endif
 
@@ -150,6 +152,15 @@ absl::StatusOr<lab::LintInput> ParseSources(const Flags& flags) {
   return input;
 }
 
+// The directory for the rows of a file that do not fit into memory. A signal removes it. Make it
+// before the process has other threads. Null if it cannot be created: a small file needs none.
+std::unique_ptr<WorkDirectory> MakeRowDirectory(lab::LintOptions* options) {
+  auto directory = WorkDirectory::MakeTemporary("lint");
+  if (!directory.ok()) return nullptr;
+  options->temporary_directory = (*directory)->path();
+  return *std::move(directory);
+}
+
 // Prints a rule, or all of them. It checks nothing, so words and flags of a check are mistakes.
 absl::Status Explain(Session& session, const Flags& flags, const std::string& id) {
   bool has_others = !flags.words().empty() || flags.has("format");
@@ -182,6 +193,8 @@ absl::Status RunLint(Session& session, const std::vector<std::string>& args) {
       return UsageError("nothing to check: use --db DIR, --design, --keys, --rows or --trace");
     STELE_ASSIGN_OR_RETURN(input.database, session.Open(Session::Access::kRead));
   }
+  std::unique_ptr<WorkDirectory> directory;
+  if (has_file) directory = MakeRowDirectory(&options);
   Progress progress("reading", "rows", 0);
   options.progress = [&](uint64_t rows) { progress.Set(rows); };
   STELE_ASSIGN_OR_RETURN(const lab::LintReport report, lab::Lint(input, options));

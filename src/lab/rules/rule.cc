@@ -2,9 +2,14 @@
 
 #include <utility>
 
-#include "base/status.h"
+#include "lab/values/shown_text.h"
 
 namespace stele::internal::lab {
+namespace {
+
+constexpr size_t kFindingColumns = 64;  // of a key or name in a finding
+
+}  // namespace
 
 LintFinding& RuleCall::Report(double measured, double threshold, std::string message,
                               std::string advice) const {
@@ -38,7 +43,9 @@ LintFinding& RuleCall::ReportRows(const Offenders& rows, double measured, double
   return finding;
 }
 
-std::string InQuotes(std::string_view bytes) { return "\"" + internal::Printable(bytes) + "\""; }
+std::string InQuotes(std::string_view bytes) {
+  return "\"" + ShownText(bytes, kFindingColumns) + "\"";
+}
 
 double Ratio(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);

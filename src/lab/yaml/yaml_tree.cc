@@ -15,6 +15,20 @@ constexpr size_t kNodeBytes = 8;  // what a node counts in addition to its text
 
 Mark MarkOf(const yaml_mark_t& mark) { return {.line = mark.line + 1, .column = mark.column + 1}; }
 
+// libyaml's reader states only an offset. The bytes before it are UTF-8. Columns count characters.
+Mark MarkOfByte(std::string_view text, size_t offset) {
+  Mark mark = {.line = 1, .column = 1};
+  for (const char c : text.substr(0, offset)) {
+    if (c == '\n') {
+      ++mark.line;
+      mark.column = 1;
+    } else if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) {
+      ++mark.column;
+    }
+  }
+  return mark;
+}
+
 std::string_view TextOf(const yaml_char_t* text, size_t bytes) {
   return {reinterpret_cast<const char*>(text), bytes};
 }
@@ -176,15 +190,20 @@ class EventSource {
       yaml_event_delete(&event);
       if (is_end || !is_added) return is_added;
     }
-    errors->Add(is_ready_ ? MarkOf(parser_.problem_mark) : Mark{}, Problem());
+    errors->Add(ProblemMark(), Problem());
     return false;
   }
 
  private:
+  Mark ProblemMark() const {
+    if (!is_ready_) return {};
+    if (parser_.error != YAML_READER_ERROR) return MarkOf(parser_.problem_mark);
+    return MarkOfByte(text_, parser_.problem_offset);
+  }
+
   std::string Problem() const {
     if (!is_ready_ || parser_.error == YAML_MEMORY_ERROR) return "not enough memory for YAML";
-    if (parser_.error == YAML_READER_ERROR)
-      return fmt::format("byte {}: {}", parser_.problem_offset, parser_.problem);
+    if (parser_.error == YAML_READER_ERROR) return parser_.problem;
     std::string text = parser_.problem == nullptr ? "not YAML" : parser_.problem;
     if (parser_.context != nullptr) text += fmt::format(" ({})", parser_.context);
     if (parser_.problem_mark.index < text_.size() && text_[parser_.problem_mark.index] == '\t')

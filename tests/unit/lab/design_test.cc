@@ -57,7 +57,10 @@ TEST(YamlTest, ErrorsHavePositions) {
       {"a: 1\n---\nb: 2\n", "d:2:1: a second document"},
       {"? [a]\n: b\n", "d:1:3: the name of a member must be a text"},
       {"a: \"\\0\"\n", "d:1:4: a zero byte in a text"},
-      {"a: \xff\n", "d:1:1: byte 3: "},
+      {"a: \xff\n", "d:1:4: invalid leading UTF-8 octet"},
+      {"\xef\xbb\xbf"
+       "a: 1\r\n\xc3\xa9: \x01\n",
+       "d:2:4: control characters are not allowed"},
       {"a:\n\tb: 1\n",
        "d:2:1: found character that cannot start any token (while scanning for the next token): it "
        "is a tab, and YAML indents with spaces"},

@@ -262,6 +262,11 @@ TEST_F(LintTest, HostileKeysAreEscaped) {
   EXPECT_TRUE(Contains(report.ToJson(), "\"samples_base64\":["));
 }
 
+TEST_F(LintTest, PrintableKeysAreShownAsTheyAre) {
+  const LintReport report = LintKeys("S\xc3\xa3o#\xe4\xba\xac\n");
+  EXPECT_TRUE(Contains(report.ToText(), "first: \"S\xc3\xa3o#\xe4\xba\xac\". ")) << report.ToText();
+}
+
 TEST_F(LintTest, SamplesReadAPartOfTheTable) {
   LintFixture fixture;
   fixture.Keys(1, 500, [](int i) { return fmt::format("{:04}", i); });

@@ -118,13 +118,18 @@ absl::StatusOr<std::unique_ptr<WorkDirectory>> WorkDirectory::Make(const std::st
                                      internal::Printable(keep));
     return std::make_unique<KeptDirectory>(keep);
   }
+  return MakeTemporary("compare");
+}
+
+absl::StatusOr<std::unique_ptr<WorkDirectory>> WorkDirectory::MakeTemporary(std::string_view verb) {
+  std::error_code error;
   std::string path = std::filesystem::temp_directory_path(error).string();
   if (error) {
     const char* const variable = std::getenv("TMPDIR");
     return internal::ErrnoStatus("open the directory of TMPDIR",
                                  variable == nullptr ? "/tmp" : variable, error.value());
   }
-  path += "/stele_compare_XXXXXX";
+  path += fmt::format("/stele_{}_XXXXXX", verb);
   if (::mkdtemp(path.data()) == nullptr) return internal::ErrnoStatus("mkdtemp", path, errno);
   return std::make_unique<TemporaryWorkDirectory>(path);
 }

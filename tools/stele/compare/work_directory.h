@@ -1,4 +1,4 @@
-// tools/stele/compare/work_directory.h: the directory of the databases of `stele compare-designs`.
+// tools/stele/compare/work_directory.h: the directory of the temporary databases of a command.
 //
 // A temporary directory is removed by the destructor, and before SIGINT, SIGTERM or SIGHUP end the
 // process. Make it before the process has other threads: they must not get these signals.
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -22,6 +23,8 @@ class WorkDirectory {
  public:
   // Creates the directory `keep`, or for "" a temporary one.
   static absl::StatusOr<std::unique_ptr<WorkDirectory>> Make(const std::string& keep);
+  // Creates a temporary directory with the name stele_VERB_XXXXXX.
+  static absl::StatusOr<std::unique_ptr<WorkDirectory>> MakeTemporary(std::string_view verb);
   // Returns ResourceExhausted if the file system of this directory has less free space.
   static absl::Status CheckSpace(const std::string& keep, uint64_t bytes);
   virtual ~WorkDirectory() = default;
