@@ -8,8 +8,8 @@
 // Errors:    NOT_FOUND for a name that was never assigned, or too long ago; RESOURCE_EXHAUSTED if
 //            kRunningMax are running, or if the system refuses a thread or memory. Work that
 //            throws ends with the error of its exception (StatusOfException).
-// Threads:   thread-safe. Work may use objects that outlive Stop(), or the Operations. Calls of
-//            WaitOperation must have ended before the object is destroyed.
+// Threads:   thread-safe. The objects that work uses must live until Stop() has returned, or longer
+//            than this object. Calls of WaitOperation must have ended before it is destroyed.
 // Source:    google.longrunning.Operations.
 #pragma once
 
