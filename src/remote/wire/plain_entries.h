@@ -7,7 +7,8 @@
 // plain, and protobuf parses it.
 //
 // Used by:   steled/services/mutate_rows.cc, steled/services/data_service.cc. Then
-//            remote/wire/mutation_translation.cc checks the result as it checks protobuf's messages.
+//            remote/wire/mutation_translation.cc checks the result as it checks protobuf's
+//            messages.
 // Errors:    none.
 // Threads:   pure functions.
 // Source:    google.bigtable.v2.MutateRowsRequest, MutateRowRequest; protobuf's encoding.
