@@ -129,7 +129,7 @@ absl::Status ReceiveRequest(Call* call, size_t bytes_max, google::protobuf::Mess
 // Receives the request without parsing it, for a method that parses it itself.
 absl::Status ReceiveBytes(Call* call, std::string* message);
 // Returns the error of bytes that are not a message of this type.
-absl::Status NoRequest(size_t byte_count, std::string_view type_name);
+absl::Status MalformedRequest(size_t byte_count, std::string_view type_name);
 // Sends the single response of a call.
 absl::Status SendResponse(const google::protobuf::MessageLite& response, Call* call);
 // Returns the status of a call whose client is gone. No client reads it, but the metrics count it.
