@@ -125,7 +125,7 @@ absl::StatusOr<PropertyChanges> TypeChanges(const Schema& schema, const TypedFam
 }
 
 absl::Status WithTableName(const absl::Status& status, const std::string& name) {
-  return OfRow(status, {}, name);
+  return WithBigtableText(status, {}, name);
 }
 
 // Checks everything before it changes anything.

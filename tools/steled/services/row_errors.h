@@ -12,7 +12,7 @@ namespace stele::server {
 
 // Returns the error with Bigtable's message if it is an unknown family, a family of another type or
 // a deleted table; otherwise `status`. `row_key` is "" if no single row is concerned.
-absl::Status OfRow(const absl::Status& status, std::string_view row_key,
-                   std::string_view wire_table_name);
+absl::Status WithBigtableText(const absl::Status& status, std::string_view row_key,
+                              std::string_view wire_table_name);
 
 }  // namespace stele::server
