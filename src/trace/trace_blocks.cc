@@ -14,7 +14,7 @@ constexpr size_t kReadBytes = size_t{64} << 10;
 constexpr uint64_t kCheckedBytes = uint64_t{256} << 20;
 constexpr uint64_t kGrowthMax = 1'000;
 
-// A hostile file may have many summaries with large numbers.
+// Returns the sum, or UINT64_MAX if it is larger. A hostile file may have large numbers.
 uint64_t AddUpToMax(uint64_t a, uint64_t b) { return a + std::min(b, UINT64_MAX - a); }
 
 }  // namespace

@@ -148,7 +148,7 @@ absl::Status ReadSome(const Table& table, std::vector<Step>& steps) {
   return absl::OkStatus();
 }
 
-// Returns a hash of all data that reads return.
+// Reads the whole table. Returns the figures of the scan, and a hash of all cells that it returned.
 absl::StatusOr<std::pair<Step, size_t>> ReadAll(const Table& table, std::string what) {
   size_t digest = 0;
   STELE_ASSIGN_OR_RETURN(

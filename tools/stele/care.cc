@@ -91,7 +91,8 @@ absl::Status PrintTableStats(Session& session, const Database& database, const s
   return absl::OkStatus();
 }
 
-// Prints a note if the clock is not trusted for ages, as after a month without a change.
+// Prints a note if the clock is not trusted: cells are then not removed by their age. This is so
+// after a leap, and if nothing changed for more than a day.
 void NoteUntrustedClock(Session& session, const DatabaseStats::Clock& clock) {
   if (clock.is_trusted) return;
   if (clock.now <= clock.collection_time) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -13,6 +14,30 @@ namespace {
 
 // The table of a server's own records in the directory that it serves (docs/reference/server.md).
 constexpr std::string_view kServerRecords = "_steled";
+
+// Properties that are set in tables which a server hides from its clients: deleted ones that can be
+// restored, and incomplete ones (docs/reference/server.md).
+constexpr std::string_view kHidingProperties[] = {"steled.deleted", "steled.hidden"};
+
+bool IsHiddenByServer(const Schema& schema) {
+  return std::any_of(std::begin(kHidingProperties), std::end(kHidingProperties),
+                     [&schema](std::string_view name) {
+                       const auto property = schema.properties().find(name);
+                       return property != schema.properties().end() && !property->second.empty();
+                     });
+}
+
+// Returns the tables of a directory that its server's clients can see.
+absl::StatusOr<std::vector<std::string>> VisibleTables(const Database& source) {
+  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, source.ListTables());
+  std::vector<std::string> visible;
+  for (const std::string& name : names) {
+    STELE_ASSIGN_OR_RETURN(Table table, source.OpenTable(name));
+    STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
+    if (name != kServerRecords && !IsHiddenByServer(schema)) visible.push_back(name);
+  }
+  return visible;
+}
 
 // Returns the table id without PROJECT/INSTANCE/, which the names of a remote database include.
 std::string TableId(const std::string& name) { return name.substr(name.rfind('/') + 1); }
@@ -152,8 +177,9 @@ absl::StatusOr<std::vector<CopyTable>> FindTables(const CopyRequest& request,
                                                   const Database& source) {
   std::vector<std::string> names = request.tables;
   if (names.empty()) {
-    STELE_ASSIGN_OR_RETURN(names, source.ListTables());
-    if (IsRemote(request.destination)) std::erase(names, kServerRecords);
+    // Another server would show the tables that the first one hides.
+    const bool is_to_server = IsDirectory(request.source) && IsRemote(request.destination);
+    STELE_ASSIGN_OR_RETURN(names, is_to_server ? VisibleTables(source) : source.ListTables());
     if (names.empty()) return internal::NotFound("{} has no tables", request.source);
   }
   if (!request.to.empty() && names.size() != 1)

@@ -129,7 +129,7 @@ class TableCopier {
   // Records the progress of a part after its rows are durable.
   absl::Status Mark(size_t index) {
     const absl::Status synced = destination_.Sync();
-    // A remote database acknowledges only durable writes, and does not implement Sync.
+    // A database without Sync acknowledges a write when it is as durable as it makes it.
     if (!synced.ok() && synced.code() != absl::StatusCode::kUnimplemented) return synced;
     progress_.Move(parts_[index]);
     return marks_.SetPart(table_.source_name, index, parts_[index]);

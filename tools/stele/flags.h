@@ -58,8 +58,8 @@ absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags);
 absl::StatusOr<uint64_t> NumberFlag(const Flags& flags, std::string_view name, int64_t least,
                                     int64_t most, uint64_t otherwise);
 
-// Returns how many of `things` --skip-bad leaves out: a number, or all. 0 without the flag, which
-// needs --bad-file, as that needs it.
+// Returns how many of `things` --skip-bad leaves out: a number, or all. 0 without the flag. Returns
+// a usage error if only one of --skip-bad and --bad-file is given.
 absl::StatusOr<uint64_t> ParseSkipBad(const Flags& flags, std::string_view things);
 
 // Returns the paths of the inputs of a design by name, from the values NAME=PATH of --input.

@@ -1,5 +1,5 @@
-// tools/stele/import_file.h: the file of an import as a stream of its bytes. A file that is
-// compressed with gzip or zstd is decompressed, which its first bytes tell.
+// tools/stele/import_file.h: the file of an import as a stream of its bytes. A file whose first
+// bytes are those of gzip or zstd is decompressed.
 //
 // Errors:    errors of the file system; InvalidArgument for damaged compressed data, and for
 //            compressed data in a build without the schema lab.

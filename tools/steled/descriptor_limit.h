@@ -6,7 +6,8 @@
 //            Connections get what remains. So idle clients never take the descriptor that a flush
 //            needs.
 // Errors:    ResourceExhausted for a limit that is too low to serve with.
-// Threads:   RaiseDescriptorLimit before other threads open files; a pure function.
+// Threads:   LimitConnections is a pure function. Call RaiseDescriptorLimit before other threads
+//            open files.
 #pragma once
 
 #include <cstddef>

@@ -462,7 +462,7 @@ absl::StatusOr<Flags> ParseFlags(std::span<const std::string> args, const Enviro
                                  std::span<const std::string> variable_names) {
   Flags flags;
   if (const std::optional<Flags::FlagAction> action = FindAction(args)) {
-    flags.wish = *action;
+    flags.action = *action;
     return flags;
   }
   STELED_RETURN_IF_ERROR(ReadEnvironment(environment, args, &flags));

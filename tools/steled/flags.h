@@ -25,7 +25,7 @@ namespace stele::server {
 struct Flags {
   enum class FlagAction : uint8_t { kServe, kHelp, kVersion };
 
-  FlagAction wish = FlagAction::kServe;
+  FlagAction action = FlagAction::kServe;
   std::string database;
   std::string backup_directory;           // "": next to the database
   std::string listen = "127.0.0.1:8086";  // or "unix:PATH"

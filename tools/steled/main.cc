@@ -97,11 +97,11 @@ int Main(const std::vector<std::string>& args) {
     std::fputs(fmt::format("steled: {}\n", TextOf(flags.status())).c_str(), stderr);
     return 2;
   }
-  if (flags->wish == Flags::FlagAction::kHelp) {
+  if (flags->action == Flags::FlagAction::kHelp) {
     fmt::print("{}", HelpText());
     return 0;
   }
-  if (flags->wish == Flags::FlagAction::kVersion) {
+  if (flags->action == Flags::FlagAction::kVersion) {
     fmt::print("steled {}\n", STELE_VERSION);
     return 0;
   }

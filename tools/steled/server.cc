@@ -57,7 +57,8 @@ class SystemClock final : public TimestampClock {
   Timestamp Now() override { return Timestamp::FromMicros(SystemMicros()); }
 };
 
-// Flushes and compactions are everyday work and are not logged.
+// Logs errors, recoveries, a discarded end of the log and leaps of the clock. Ordinary work, such
+// as flushes, is not logged.
 void LogEvent(const DatabaseEvent& event) {
   LogFields fields;
   if (!event.status.ok())

@@ -1,8 +1,9 @@
 // steled/server.h: starts and stops all services of a server.
 //
-// Bounds:    at most Flags.calls_max calls at once, each with a thread; requests of at most
-//            kRequestBytesMax, and of kRequestMemoryBytes together. A call above a limit of calls
-//            or memory is refused with UNAVAILABLE, a larger request with RESOURCE_EXHAUSTED.
+// Bounds:    at most Flags.calls_max data calls and kOtherCallsMax others at once, each with a
+//            thread; requests of at most kRequestBytesMax, and of kRequestMemoryBytes together. A
+//            call above a limit of calls or memory is refused with UNAVAILABLE, a larger request
+//            with RESOURCE_EXHAUSTED.
 //
 // Errors:    those of Database::Open; InvalidArgument for key files; Unavailable if the address
 //            cannot be used; ResourceExhausted if the process may open too few files.
@@ -99,18 +100,18 @@ class Server {
   AdminService admin_;
   InstanceService instance_admin_;
   bool is_traced_ = false;           // by --trace
-  bool are_writes_refused_ = false;  // at the last check; confined to the upkeep
-  std::chrono::steady_clock::time_point clock_log_next_;  // likewise
+  bool are_writes_refused_ = false;  // at the last check; confined to upkeep_'s thread
+  std::chrono::steady_clock::time_point clock_log_next_;  // confined to upkeep_'s thread
   std::mutex clock_mutex_;  // held from reading the clock's state to reporting its problem
   MethodTable methods_;
   ReflectionService reflection_{&methods_};
   std::shared_ptr<CallMetrics> call_metrics_;  // null without --metrics
   std::unique_ptr<CallLog> call_log_;
-  // These two run from Listen() to Stop(), and use the members above.
+  // The threads of these use the members above. Stop() ends them.
   std::unique_ptr<Upkeep> upkeep_;
-  std::unique_ptr<Upkeep> health_reports_;  // apart, since a disk that hangs holds its thread
-  std::unique_ptr<Transport> transport_;    // last: it calls the others
-  std::unique_ptr<HttpPages> pages_;        // null without --metrics; last: it reads figures of all
+  std::unique_ptr<Upkeep> health_reports_;  // a separate thread, since a disk that hangs blocks it
+  std::unique_ptr<Transport> transport_;    // calls the members above
+  std::unique_ptr<HttpPages> pages_;        // null without --metrics; reads the members above
 };
 
 }  // namespace stele::server

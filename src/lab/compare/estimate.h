@@ -33,8 +33,8 @@ struct LoadCounts {
   uint64_t table_bytes = 0;    // on disk
 };
 
-// Errors: InvalidArgument for a number that is not above 0 or not finite, a target above 1, and
-// only one price.
+// Errors: InvalidArgument for a number that is not from 1e-9 to 1e15, a target above 1, and only
+// one price.
 absl::Status CheckEstimateSettings(const stele::lab::EstimateSettings& settings);
 
 stele::lab::CompareReport::Estimate EstimateOf(const stele::lab::EstimateSettings& settings,

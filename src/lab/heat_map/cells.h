@@ -28,8 +28,9 @@ class Cells {
  public:
   Cells(size_t bands, uint64_t steps, const MetricSet& metrics);
 
-  // Counts the operation 1 in each band of a range; rows and bytes are spread evenly over it.
-  // `share` of them is spread: less than 1 for one of several keys or ranges of the operation.
+  // Counts the operation in each band of a range, as often as its sample says. Spreads `share` of
+  // its rows and bytes evenly over the range. `share` is less than 1 for one of several keys or
+  // ranges of the operation.
   void Add(const TraceRecord& record, uint64_t step, const BandRange& bands, double share);
   // Divides rows_seen by rows_returned. Must follow the last Add().
   void Finish();

@@ -19,7 +19,8 @@ using SteadyClock = std::chrono::steady_clock;
 
 // True for a transient failure: the same call may soon succeed. These are UNAVAILABLE,
 // DEADLINE_EXCEEDED (of an attempt), ABORTED, INTERNAL if the message says that the connection
-// broke, and RESOURCE_EXHAUSTED if gRPC itself says that the server had no thread for the call.
+// broke, and RESOURCE_EXHAUSTED if the message of gRPC or steled says that the server had no thread
+// or memory for the call.
 bool IsTransient(const grpc::Status& status);
 
 // Computes the pauses between attempts. They double from kPauseMin to kPauseMax. Each is reduced by

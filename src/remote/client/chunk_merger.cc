@@ -10,7 +10,7 @@
 namespace stele::internal {
 namespace {
 
-// From this many cells on, ReadOptions.row_piece_bytes includes the cells' handles.
+// Above this many cells, ReadOptions.row_piece_bytes includes the cells' handles.
 constexpr size_t kHandleFreeCells = 256;
 // The memory of a label in addition to its text.
 constexpr uint64_t kLabelBytes = 32;

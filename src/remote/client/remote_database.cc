@@ -129,7 +129,7 @@ absl::StatusOr<std::shared_ptr<SnapshotBackend>> RemoteDatabase::GetSnapshot() {
       "is when it reaches it");
 }
 
-// A server acknowledges only durable writes.
+// Does nothing: a server acknowledges a write when it is as durable as the server makes it.
 absl::Status RemoteDatabase::Sync() { return connection_->CheckOpen(); }
 
 absl::Status RemoteDatabase::WaitForIdle() {

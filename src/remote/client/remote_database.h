@@ -2,7 +2,7 @@
 // Bigtable's API.
 //
 // Errors:    Unimplemented, with the reason, for operations that the API does not have: snapshots,
-//            batches over rows, checkpoints, verification.
+//            batches of several mutations, checkpoints, verification.
 // Threads:   thread-safe.
 #pragma once
 

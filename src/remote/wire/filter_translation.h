@@ -2,8 +2,8 @@
 // types.
 //
 // Errors:    InvalidArgument for errors that only the message can have: a switch that is false,
-//            nesting too deep, a size above the limit, an unaligned timestamp. The library checks
-//            the rest where the filter is used.
+//            nesting too deep, a size above the limit, an unaligned timestamp. Unimplemented for an
+//            unknown kind of filter. The library checks the rest where the filter is used.
 // Threads:   pure functions.
 #pragma once
 

@@ -4,7 +4,7 @@
 // Everything that can be checked without the families is checked here, with Bigtable's messages and
 // positions. A MutateRows with an invalid entry is rejected as a whole before any of it is applied.
 //
-// Errors:    InvalidArgument.
+// Errors:    InvalidArgument; FailedPrecondition for an old token.
 // Threads:   pure functions.
 #pragma once
 
@@ -43,13 +43,12 @@ using Rules = google::protobuf::RepeatedPtrField<google::bigtable::v2::ReadModif
 
 absl::Status CheckRowKey(std::string_view row_key, const TableTraits& traits);
 
-// Returns changes without a row key, for a branch of a CheckAndMutateRow or a part of
-// ToRowMutation's result. May be empty.
+// Converts the changes of a row, of which there may be none. Does not check `row_key`, which is ""
+// for a branch of a CheckAndMutateRow.
 absl::StatusOr<RowMutation> ToChanges(std::string row_key, const Mutations& mutations,
                                       const TableTraits& traits);
 
-// Requires at least one change. The result may have none: folding nothing into an aggregate changes
-// nothing.
+// Converts the changes of a row, of which there must be at least one.
 absl::StatusOr<RowMutation> ToRowMutation(const std::string& row_key, const Mutations& mutations,
                                           const TableTraits& traits);
 // Like the other ToRowMutation, for cells that were parsed in place.

@@ -33,8 +33,7 @@ constexpr std::array<std::string_view, 4> kBackupWords = {"projects", "instances
                                                           "backups"};
 
 // Returns the ids after the first `count` of `words` in "projects/P/instances/I/tables/T", which
-// must end there. The caller checks the last of four ids, and the third of three; the others are
-// checked here.
+// must end there. Checks the ids of the project and the instance. The caller checks the others.
 std::optional<std::array<std::string_view, 4>> SplitName(std::string_view name,
                                                          std::span<const std::string_view> words,
                                                          size_t count) {

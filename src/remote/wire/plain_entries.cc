@@ -7,8 +7,8 @@
 namespace stele::internal {
 namespace {
 
-// Protobuf reads lengths of up to five bytes. Four are enough for 256 MiB, more than the size of
-// any request.
+// The longest varint of a length that is read here. Four bytes are enough for lengths below 256
+// MiB. A request with a longer field is not plain, and protobuf parses it.
 constexpr size_t kLengthBytesMax = 4;
 
 // A field's tag, with number and wire type, as one byte, for numbers below 16.

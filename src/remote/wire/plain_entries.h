@@ -6,8 +6,9 @@
 // each at most once, names in ASCII. Everything else, malformed input included, is reported as not
 // plain, and protobuf parses it.
 //
-// Used by:   steled/services/mutate_rows.cc. Then remote/wire/mutation_translation.cc checks the
-//            result as it checks protobuf's messages.
+// Used by:   steled/services/mutate_rows.cc, steled/services/data_service.cc. Then
+//            remote/wire/mutation_translation.cc checks the result as it checks protobuf's
+//            messages.
 // Errors:    none.
 // Threads:   pure functions.
 // Source:    google.bigtable.v2.MutateRowsRequest, MutateRowRequest; protobuf's encoding.

@@ -1,8 +1,9 @@
 // remote/wire/schema_translation.h: converts tables and families between the protocol buffers and
 // the library's types.
 //
-// Deletion protection, the item type of an hll family, and whether a family of bytes is described
-// as strings are stored as properties of the library's schema. The engine ignores them.
+// Deletion protection, the policy of automated backups, the item type of an hll family, and whether
+// a family of bytes is described as strings are stored as properties of the library's schema. The
+// engine ignores them.
 //
 // Errors:    InvalidArgument; Unimplemented for settings that are not supported; AlreadyExists and
 //            NotFound for families that change.

@@ -274,6 +274,16 @@ class CopyTest(unittest.TestCase):
         _, said = self.stele("copy", self.source, server.location())
         self.assertIn("Copied p/i/t to t: 1 rows", said)
 
+    def test_a_table_that_a_server_deleted_does_not_come_back_on_another(self):
+        first, second = self.steled("first"), self.steled("second")
+        for table in ("t", "gone"):
+            self.stele("--db", first.location(), "createtable", table, "families=f")
+        self.stele("--db", first.location(), "deletetable", "gone")
+        first.kill()
+        self.stele("copy", str(self.folder / "first"), second.location())
+        listed, _ = self.stele("--db", second.location(), "ls")
+        self.assertEqual(listed, "t\n")
+
     @unittest.skipUnless(shutil.which("cbt"), "cbt is not installed")
     def test_a_family_described_as_strings_stays_one(self):
         first, second = self.steled("first"), self.steled("second")

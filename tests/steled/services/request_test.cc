@@ -331,7 +331,7 @@ TEST(CommandLine, HelpAndVersionAreGivenWhateverElseIsWrong) {
                                     {"-h", Flags::FlagAction::kHelp},
                                     {"--version", Flags::FlagAction::kVersion}}) {
     const std::vector<std::string> args = {"--no-such-flag", arg};
-    EXPECT_EQ(ParseFlags(args, wrong).value().wish, action) << arg;
+    EXPECT_EQ(ParseFlags(args, wrong).value().action, action) << arg;
   }
 }
 

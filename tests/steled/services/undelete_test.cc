@@ -82,6 +82,19 @@ TEST(UndeleteTest, ATableOfTheNameIsInTheWay) {
       << "the table that was deleted last";
 }
 
+TEST(UndeleteTest, AnInvalidCreationOfTheNameLeavesTheDeletedTable) {
+  const ScratchDirectory directory;
+  ServerProcess server(directory.path() + "/db");
+  Client client(server.address());
+  ASSERT_TRUE(client.CreateTable("t", {"f"}).ok());
+  ASSERT_TRUE(client.Set("t", "r", "f:q", 1000, "v").ok());
+  ASSERT_EQ(DeleteIt(&client, "t"), grpc::StatusCode::OK);
+  EXPECT_EQ(client.CreateTable("t", {"no family"}).error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(UndeleteIt(&client, "t"), grpc::StatusCode::OK);
+  EXPECT_EQ(client.Read("t"), std::vector<std::string>({"r f:q@1000=v"}));
+}
+
 TEST(UndeleteTest, WithoutAPeriodADeletedTableIsGone) {
   const ScratchDirectory directory;
   ServerProcess server(directory.path() + "/db", {"--undelete-period", "0"});

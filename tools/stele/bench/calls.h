@@ -1,4 +1,5 @@
-// tools/stele/bench/calls.h: what the calls of `stele bench` and `stele replay` have in common.
+// tools/stele/bench/calls.h: the options of the calls of `stele bench`, and the counts of the cells
+// that they read.
 //
 // Threads:   Pure functions.
 #pragma once

@@ -42,7 +42,7 @@ class BackupDirectory {
   BackupDirectory(const BackupDirectory&) = delete;
   BackupDirectory& operator=(const BackupDirectory&) = delete;
 
-  // Checks that backups can be created: creates the root, and a temporary file in it.
+  // Checks that backups can be created: creates the root, and a temporary directory in it.
   absl::Status CheckUsable();
 
   // Returns the existing backups. Removes those that were being created or removed when a process
@@ -52,8 +52,9 @@ class BackupDirectory {
       const std::function<void(const absl::Status&)>& report);
 
   // Copies the present state of a table of `database` to the backup named in `backup`, and sets its
-  // end time (from `clock`), size and state. The backup is durable if this returns OK; otherwise
-  // nothing is left. Returns Cancelled once `stop` is requested.
+  // end time (from `clock`), size and state. The backup is durable if this returns OK. After an
+  // error nothing is left, unless only the last sync of the root failed: then the backup may be
+  // left. Returns Cancelled once `stop` is requested.
   absl::Status Make(const Database& database, const std::string& stored_table,
                     TimestampClock* clock, const std::stop_token& stop,
                     google::bigtable::admin::v2::Backup* backup);

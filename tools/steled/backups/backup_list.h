@@ -2,9 +2,9 @@
 //
 // A filter has comparisons, FIELD OPERATOR VALUE, joined by AND, with optional parentheses. The
 // fields are name, source_table, state, start_time, end_time, expire_time, size_bytes. The
-// operators are = != < > <= >= and ':'. The latter means '=', except for a text without quotes,
-// which must be a part of the field. Case is ignored. An order is a list of fields, separated by
-// commas, each optionally followed by "desc".
+// operators are = != < > <= >= and ':'. ':' means '=', except for a value without quotes of name or
+// source_table: the field must contain it. Case is ignored. An order is a list of fields, separated
+// by commas, each optionally followed by "asc" or "desc".
 //
 // Errors:    InvalidArgument for invalid text; Unimplemented for OR and NOT.
 // Threads:   immutable values.

@@ -72,7 +72,8 @@ class TableCopy {
     return absl::OkStatus();
   }
 
-  // A row occurs once in a load.
+  // Writes the changes. The load gets the first plain ones of a row, since it accepts a row once.
+  // The others are applied as mutations.
   absl::Status PassOn(Changes* changes) {
     if (changes->mutation.count() == 0) return absl::OkStatus();
     const RowMutation mutation = std::exchange(changes->mutation, RowMutation(row_key_));

@@ -1,9 +1,9 @@
 // steled/backups/table_copy.h: copies all cells of one table to a new one, which may be in another
 // database.
 //
-// Plain cells go through a bulk load, directly to SSTables. A load accepts no deltas, and no more
-// of a row than fits in one mutation. So cells of aggregate families, and the rest of a row that is
-// too large for one mutation, are written as ordinary mutations. Garbage cells that are still
+// Plain cells go through a bulk load, directly to SSTables. A load accepts no deltas, and each row
+// once, as one mutation. So cells of aggregate families are written as ordinary mutations. So is
+// the rest of a row above 4 MiB, or above the limits of one mutation. Garbage cells that are still
 // stored are copied, too; the new table's GC rules hide them.
 //
 // Errors:    Cancelled once stopped; those of the library. Cells copied by then stay in the table,

@@ -1,5 +1,5 @@
-// steled/monitoring/call_log.h: logs refused calls and connections, failed handshakes and slow
-// calls.
+// steled/monitoring/call_log.h: logs calls and connections that a limit of the server refused,
+// failed handshakes and slow calls. Refusals that the client caused are not logged.
 //
 // Each kind has a LogLimit. A line that follows suppressed ones has their number as `suppressed`.
 //

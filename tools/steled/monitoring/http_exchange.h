@@ -43,7 +43,7 @@ class HttpExchange {
   const std::string& path() const { return path_; }
   // Sets the whole response, which Continue sends.
   void Respond(std::string response);
-  // The exchange is to be closed then. While it awaits the response it has no deadline.
+  // The time at which the exchange must be closed. While it awaits the response it has none.
   std::chrono::steady_clock::time_point deadline() const { return deadline_; }
   // Of a response that the client has not read. 0: there is none, or it is read.
   size_t unsent_bytes() const { return response_.size() - sent_bytes_; }

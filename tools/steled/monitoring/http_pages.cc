@@ -201,8 +201,9 @@ void HttpPages::CloseLate() {
   });
 }
 
-// Closes the oldest connections that wait neither for a probe nor for their client to read a
-// response, then the oldest of the others.
+// Above connections_max, closes the oldest connection that has no response and waits for no probe.
+// If there is none, closes the oldest with an unread response, and if there is none, the oldest.
+// Above unsent_bytes_max, closes the oldest with an unread response.
 void HttpPages::CloseExcess(uint64_t kept) {
   const auto unsent_bytes = [this] {
     size_t sum = 0;

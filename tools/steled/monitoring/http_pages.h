@@ -6,8 +6,8 @@
 // A probe is answered whatever other clients do:
 // - One thread reads and sends the bytes of all connections, and never waits for one client.
 // - Another thread makes the probes, one after the other. They wait for no other page.
-// - A connection that is too many ends the oldest of those that wait for no probe and have no
-//   response, also if they wait for another page.
+// - A connection above the limit ends the oldest one that waits for no probe and has no response,
+//   also if that one waits for another page.
 //
 // Bounds:    `connections_max` connections, and `unsent_bytes_max` of responses that clients do not
 //            read; above these the oldest are closed.

@@ -13,7 +13,8 @@ constexpr int64_t kDayStepMicros = 360'000'000;
 // A table with fewer samples of its row keys is small, so that its rows can be read.
 constexpr size_t kSamplesMin = 64;
 constexpr int64_t kSmallRowsMax = 20'000;
-// New bands are needed if the table has this many times as many, or one holds this many of them.
+// A table gets new bands if a fresh division has kGrowth times as many bands, or if kUnevenBands of
+// the fresh bands begin in one present band.
 constexpr size_t kGrowth = 2;
 constexpr size_t kUnevenBands = 8;
 constexpr size_t kWantedMax = 64;

@@ -118,7 +118,7 @@ class LiveCounts {
   // Opens a table by its name.
   using OpenFunction = std::function<absl::StatusOr<Table>(const std::string& table)>;
   // Begins to count tables that Find() did not find, and renews the bands of tables that have
-  // grown. Tables that cannot be opened are counted no more.
+  // grown. A table that was written and cannot be opened any more is not counted from then on.
   void Refresh(const OpenFunction& open);
 
   using Tables = std::map<std::string, std::shared_ptr<TableCounts>, std::less<>>;

@@ -30,10 +30,11 @@ class MessageWriter {
  public:
   explicit MessageWriter(Call* call) : call_(*call) {}
 
-  // Waits while the client has not read enough of the previous messages. The last message before
-  // the method returns is sent together with its status, which saves a packet. Returns false if no
-  // client listens any more.
+  // Sends a message. Waits while the client has not read enough of the previous messages. Returns
+  // false if no client listens any more.
   bool Write(const Message& message) { return Send(message, /*is_last=*/false); }
+  // The same for the last message. It is sent together with the status that the method then
+  // returns, which saves a packet.
   bool WriteLast(const Message& message) { return Send(message, /*is_last=*/true); }
 
  private:

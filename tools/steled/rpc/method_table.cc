@@ -92,7 +92,7 @@ absl::Status ParseRequest(const std::string& message, Call* call,
   input.SetRecursionLimit(kMessageDepthMax);
   if (request->ParseFromCodedStream(&input) && input.ConsumedEntireMessage())
     return absl::OkStatus();
-  return NoRequest(message.size(), request->GetTypeName());
+  return MalformedRequest(message.size(), request->GetTypeName());
 }
 
 absl::Status ReceiveRequest(Call* call, size_t bytes_max, google::protobuf::Message* request) {
@@ -112,7 +112,7 @@ absl::Status ReceiveBytes(Call* call, std::string* message) {
   return InternalError("The call ended without a request; this method takes one");
 }
 
-absl::Status NoRequest(size_t byte_count, std::string_view type_name) {
+absl::Status MalformedRequest(size_t byte_count, std::string_view type_name) {
   return InternalError(
       fmt::format("The request, of {} bytes, is no message {}", byte_count, type_name));
 }

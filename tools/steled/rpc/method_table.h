@@ -116,8 +116,9 @@ class CallArena {
   google::protobuf::Arena arena_{OptionsOf()};
 };
 
-// Parses a request; `call` is charged for its parts. Returns RESOURCE_EXHAUSTED if they are too
-// many.
+// Parses a request; `call` is charged for its parts and its copy. Returns RESOURCE_EXHAUSTED if it
+// has too many parts, UNAVAILABLE if there is no room for them at the moment, and INTERNAL for
+// malformed bytes.
 absl::Status ParseRequest(const std::string& message, Call* call,
                           google::protobuf::Message* request);
 // Charges `call` for the copy of a large request that parsing or conversion makes. UNAVAILABLE:
@@ -127,7 +128,8 @@ absl::Status ChargeCopy(size_t byte_count, Call* call);
 absl::Status ReceiveRequest(Call* call, size_t bytes_max, google::protobuf::Message* request);
 // Receives the request without parsing it, for a method that parses it itself.
 absl::Status ReceiveBytes(Call* call, std::string* message);
-absl::Status NoRequest(size_t byte_count, std::string_view type_name);
+// Returns the error of bytes that are not a message of this type.
+absl::Status MalformedRequest(size_t byte_count, std::string_view type_name);
 // Sends the single response of a call.
 absl::Status SendResponse(const google::protobuf::MessageLite& response, Call* call);
 // Returns the status of a call whose client is gone. No client reads it, but the metrics count it.

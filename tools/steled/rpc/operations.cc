@@ -243,7 +243,8 @@ void Operations::EndWaitsLocked() {
 
 // The thread of a finished operation takes no lock any more, so joining it under the lock is safe.
 void Operations::ForgetOldLocked() {
-  for (auto entry = entries_.begin(); entry != entries_.end() && entries_.size() > kKept;) {
+  for (auto entry = entries_.begin();
+       entry != entries_.end() && entries_.size() > kRememberedMax;) {
     entry = entry->second.operation.done() ? entries_.erase(entry) : std::next(entry);
   }
   std::erase_if(entries_, [](const auto& entry) {

@@ -2,14 +2,14 @@
 // its call has returned.
 //
 // Most work is done before the call returns; work that may take long gets a separate thread.
-// Clients look up an operation by its name even if it was already done. The newest kKept operations
-// are remembered, in memory. A name is never reused, also after a restart.
+// Clients look up an operation by its name even if it was already done. The newest kRememberedMax
+// operations are remembered, in memory. A name is never reused, also after a restart.
 //
 // Errors:    NOT_FOUND for a name that was never assigned, or too long ago; RESOURCE_EXHAUSTED if
 //            kRunningMax are running, or if the system refuses a thread or memory. Work that
 //            throws ends with the error of its exception (StatusOfException).
-// Threads:   thread-safe. Work may use objects that outlive Stop(), or the Operations. Calls of
-//            WaitOperation must have ended before the object is destroyed.
+// Threads:   thread-safe. The objects that work uses must live until Stop() has returned, or longer
+//            than this object. Calls of WaitOperation must have ended before it is destroyed.
 // Source:    google.longrunning.Operations.
 #pragma once
 
@@ -88,7 +88,7 @@ class Operations {
   absl::Status WaitOperation(const google::longrunning::WaitOperationRequest& request, Call* call);
 
  private:
-  static constexpr size_t kKept = 1000;
+  static constexpr size_t kRememberedMax = 1000;
   static constexpr size_t kRunningMax = 8;
   static constexpr int kOperationsPerPage = 100;
 

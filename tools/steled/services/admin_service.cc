@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/validate.h"
 #include "remote/wire/names.h"
 #include "remote/wire/schema_translation.h"
 #include "remote/wire/timestamps.h"
@@ -29,6 +30,7 @@ using internal::ToSchema;
 using internal::ToWireTable;
 using internal::TypedFamilies;
 using internal::TypeProperty;
+using internal::ValidateSchema;
 using internal::WireNow;
 using internal::WireTableName;
 
@@ -123,7 +125,7 @@ absl::StatusOr<PropertyChanges> TypeChanges(const Schema& schema, const TypedFam
 }
 
 absl::Status WithTableName(const absl::Status& status, const std::string& name) {
-  return OfRow(status, {}, name);
+  return WithBigtableText(status, {}, name);
 }
 
 // Checks everything before it changes anything.
@@ -151,6 +153,8 @@ absl::Status AdminService::CreateTable(const admin_wire::CreateTableRequest& req
   STELED_RETURN_IF_ERROR(CheckTableId(request.table_id()));
   STELED_RETURN_IF_ERROR(instances_.CheckExists(request.parent()));
   STELED_ASSIGN_OR_RETURN(const Schema schema, ToSchema(request));
+  // Before Create, which first deletes a retired table of that name.
+  STELED_RETURN_IF_ERROR(ValidateSchema(schema));
   const std::string stored_name = prefix + request.table_id();
   const std::lock_guard lock(tables_.changes());
   STELED_ASSIGN_OR_RETURN(const Table table, tables_.Create(stored_name, schema));
@@ -267,7 +271,7 @@ absl::Status AdminService::UndeleteTable(const admin_wire::UndeleteTableRequest&
   admin_wire::Table restored;
   {
     const std::lock_guard lock(tables_.changes());
-    // A table whose period is over may not be purged yet.
+    // The upkeep may not have purged a table whose period is over.
     STELED_RETURN_IF_ERROR(tables_.PurgeRetired(
         MicrosOf(WireNow()) - std::chrono::microseconds(undelete_period_).count()));
     STELED_RETURN_IF_ERROR(tables_.Unretire(stored_name));

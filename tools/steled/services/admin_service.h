@@ -1,9 +1,9 @@
 // steled/services/admin_service.h: implements google.bigtable.admin.v2.BigtableTableAdmin with the
 // library.
 //
-// An instance exists as soon as it is named: its tables are those whose stored names begin with its
-// name. Requests that change tables run one at a time, so that deletion protection cannot change
-// between its check and the change.
+// The tables of an instance are those whose stored names begin with its name. Requests that create,
+// change or delete a table run one at a time, so that deletion protection cannot change between its
+// check and the change. Restores and DropRowRange run beside them.
 //
 // Errors:    Bigtable's codes.
 // Threads:   thread-safe.
@@ -24,7 +24,7 @@
 namespace stele::server {
 
 // The methods are those of the service, as unary calls. A request is complete when its method
-// returns.
+// returns, except CreateBackup, CopyBackup and RestoreTable: their operation may still run.
 class AdminService {
  public:
   // All arguments must outlive the service. A deleted table can be restored for `undelete_period`;

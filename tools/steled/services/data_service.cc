@@ -157,7 +157,7 @@ absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& reques
   STELED_ASSIGN_OR_RETURN(const OpenTable table,
                           FindChecked(request.table_name(), request.app_profile_id(), check));
   const absl::StatusOr<std::vector<RowKeySample>> found = table.table.SampleRowKeys(range);
-  if (!found.ok()) return OfRow(found.status(), {}, request.table_name());
+  if (!found.ok()) return WithBigtableText(found.status(), {}, request.table_name());
   std::deque<RowKeySample> samples(found->begin(), found->end());
   if (samples.size() == 1) {
     // A small table has only a sample for the range's end. Clients expect an existing key, as
@@ -169,7 +169,7 @@ absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& reques
       samples.push_front({.row_key = std::string(last.row().row_key()),
                           .offset_bytes = samples.front().offset_bytes});
     }
-    STELED_RETURN_IF_ERROR(OfRow(last.status(), {}, request.table_name()));
+    STELED_RETURN_IF_ERROR(WithBigtableText(last.status(), {}, request.table_name()));
   }
   if (samples.empty()) return absl::OkStatus();
   return std::make_shared<AnswerStream>([samples = std::move(samples)](bool* is_last) mutable {
@@ -191,7 +191,7 @@ absl::Status DataService::MutateRow(Call* call) {
     const std::string_view row_key = write.mutation.row_key();
     CountWrite(*write.table, row_key);
     const absl::Status applied = write.table->table.Apply(std::move(write.mutation), write.options);
-    STELED_RETURN_IF_ERROR(OfRow(applied, row_key, write.table_name));
+    STELED_RETURN_IF_ERROR(WithBigtableText(applied, row_key, write.table_name));
   }
   return SendResponse(wire::MutateRowResponse(), call);
 }
@@ -285,7 +285,7 @@ absl::Status DataService::CheckAndMutateRow(Call* call) {
       write.row_key, write.predicate, std::move(write.if_matched), std::move(write.if_not_matched),
       WhileReading(call, write.tag, &refusal));
   STELED_RETURN_IF_ERROR(refusal);
-  if (!branch.ok()) return OfRow(branch.status(), write.row_key, write.table_name);
+  if (!branch.ok()) return WithBigtableText(branch.status(), write.row_key, write.table_name);
   wire::CheckAndMutateRowResponse response;
   response.set_predicate_matched(*branch == MutationBranch::kPredicateMatched);
   return SendResponse(response, call);
@@ -331,7 +331,7 @@ absl::Status DataService::ReadModifyWriteRow(Call* call) {
     const absl::StatusOr<Row> row = write.table->table.ReadModifyWriteRow(
         write.row_key, write.rules, WhileReading(call, write.tag, &refusal));
     STELED_RETURN_IF_ERROR(refusal);
-    if (!row.ok()) return OfRow(row.status(), write.row_key, write.table_name);
+    if (!row.ok()) return WithBigtableText(row.status(), write.row_key, write.table_name);
     write.rules.clear();  // they, and the row, may be large
     FillRow(*row, response.mutable_row());
   }

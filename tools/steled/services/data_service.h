@@ -60,7 +60,7 @@ class DataService {
   absl::StatusOr<OpenTable> FindChecked(std::string_view wire_name, std::string_view app_profile_id,
                                         const Check& check);
 
-  // For the live heat map.
+  // Counts a write of a row for the live heat map.
   void CountWrite(const OpenTable& table, std::string_view row_key);
 
   // A parsed MutateRow.
@@ -74,7 +74,7 @@ class DataService {
   absl::Status TakePlainRow(const internal::PlainEntries& request, RowWrite* write);
   absl::Status TakeParsedRow(const google::bigtable::v2::MutateRowRequest& request,
                              RowWrite* write);
-  // A parsed CheckAndMutateRow or ReadModifyWriteRow.
+  // A parsed CheckAndMutateRow.
   struct ConditionalWrite {
     std::string table_name;
     std::string row_key;
@@ -85,6 +85,7 @@ class DataService {
     RowMutation if_not_matched;
   };
   absl::Status ReadConditionalWrite(Call* call, ConditionalWrite* write);
+  // A parsed ReadModifyWriteRow.
   struct RuleWrite {
     std::string table_name;
     std::string row_key;

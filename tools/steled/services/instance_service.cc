@@ -11,7 +11,7 @@ namespace admin_wire = ::google::bigtable::admin::v2;
 
 namespace {
 
-// Returns the request and its time; the work is already done.
+// Returns the metadata of an operation that is done: its request, its begin and the present time.
 template <typename Metadata, typename Request>
 Metadata MetadataOf(const Request& request, const google::protobuf::Timestamp& begin) {
   Metadata metadata;

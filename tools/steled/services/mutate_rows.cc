@@ -69,7 +69,7 @@ void SetVerdict(size_t index, const absl::Status& verdict, std::string_view row_
   google::rpc::Status* const status = entry->mutable_status();
   status->Clear();
   if (verdict.ok()) return;
-  const absl::Status told = OfRow(verdict, row_key, table_name);
+  const absl::Status told = WithBigtableText(verdict, row_key, table_name);
   status->set_code(told.raw_code());
   status->set_message(ReadableText(told));
 }

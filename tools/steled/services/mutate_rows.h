@@ -27,7 +27,7 @@ using internal::TableTraits;
 // Returns the token of a change that has just arrived.
 absl::StatusOr<std::string> TokenOf(const google::bigtable::v2::Idempotency& idempotency);
 
-// In the order of the request. tokens[i] is "" if entry i has none.
+// The entries of a request, in its order. tokens[i] is "" if entry i has no token.
 struct EntryList {
   std::vector<RowMutation> mutations;
   std::vector<std::string> tokens;
@@ -44,8 +44,9 @@ class MutateRowsMessage {
   MutateRowsMessage(const MutateRowsMessage&) = delete;  // the parsed views point into it
   MutateRowsMessage& operator=(const MutateRowsMessage&) = delete;
 
-  // Returns INTERNAL if `bytes` are not a MutateRowsRequest, and RESOURCE_EXHAUSTED if there is no
-  // memory for the parsed message, which `call` is charged for.
+  // Parses `bytes`, and charges `call` for the result. Returns INTERNAL if they are not a
+  // MutateRowsRequest, RESOURCE_EXHAUSTED if it has too many parts, and UNAVAILABLE if there is no
+  // memory for it at the moment.
   absl::Status Read(std::string bytes, Call* call);
 
   std::string_view table_name() const {

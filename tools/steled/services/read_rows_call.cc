@@ -184,7 +184,8 @@ absl::Status ReadRowsCall::AddRows() {
   // The rows before an error are valid. A client resumes after the last row that it got, and
   // discards an incomplete row.
   STELED_RETURN_IF_ERROR(refusal_);
-  if (reader_ != nullptr) STELED_RETURN_IF_ERROR(OfRow(reader_->status(), {}, request_.table_name));
+  if (reader_ != nullptr)
+    STELED_RETURN_IF_ERROR(WithBigtableText(reader_->status(), {}, request_.table_name));
   if (reader_ != nullptr) AddStats();
   reader_ = nullptr;
   is_finished_ = true;

@@ -14,8 +14,8 @@ constexpr std::string_view kDeleted = "was deleted";
 
 }  // namespace
 
-absl::Status OfRow(const absl::Status& status, std::string_view row_key,
-                   std::string_view wire_table_name) {
+absl::Status WithBigtableText(const absl::Status& status, std::string_view row_key,
+                              std::string_view wire_table_name) {
   const std::string text = TextOf(status);
   const auto says = [&](std::string_view words) { return text.find(words) != std::string::npos; };
   const auto reworded = [&](std::string_view reason) {

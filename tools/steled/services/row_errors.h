@@ -10,8 +10,9 @@
 
 namespace stele::server {
 
-// For a change of one row: adds the prefix that Bigtable puts before its reasons.
-absl::Status OfRow(const absl::Status& status, std::string_view row_key,
-                   std::string_view wire_table_name);
+// Returns the error with Bigtable's message if it is an unknown family, a family of another type or
+// a deleted table; otherwise `status`. `row_key` is "" if no single row is concerned.
+absl::Status WithBigtableText(const absl::Status& status, std::string_view row_key,
+                              std::string_view wire_table_name);
 
 }  // namespace stele::server

@@ -23,9 +23,11 @@ class RowSender {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
+  // After this time without a message, the next row or progress is sent at once.
   static constexpr std::chrono::milliseconds kInterval{50};
 
-  // `tells_scanned`: the client supports it. Messages have at most `message_bytes_max` bytes.
+  // `tells_scanned`: the client supports last_scanned_row_key. Messages have at most
+  // `message_bytes_max` bytes.
   RowSender(RowChunker::Sink sink, bool tells_scanned, TimePoint now,
             size_t message_bytes_max = kDefaultMessageBytesMax);
 
@@ -49,9 +51,9 @@ class RowSender {
   TimePoint sent_;         // when the last message was sent
 };
 
-// Returns whether the metadata "bigtable-features" says that the client supports
-// last_scanned_row_key.
+// The metadata in which a client states the features that it supports.
 inline constexpr char kFeatures[] = "bigtable-features";
+// Returns whether this value of the metadata says that the client supports last_scanned_row_key.
 bool TakesScanned(std::string_view features);
 
 }  // namespace stele::server

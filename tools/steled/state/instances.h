@@ -58,8 +58,8 @@ class Instances {
   absl::StatusOr<google::bigtable::admin::v2::Instance> Update(
       const google::bigtable::admin::v2::PartialUpdateInstanceRequest& request);
   // Deletes an instance with its tables, clusters, app profiles and policies. First makes a mark
-  // durable, so that the next start completes the deletion after a crash. After an error the tables
-  // are not visible, none can be created, and the call may be repeated.
+  // durable, so that the next start completes the deletion after a crash. If it fails after that,
+  // the tables are not visible, none can be created, and the call may be repeated.
   absl::Status Delete(const std::string& name);
   // Completes deletions that an earlier process began. Call it first.
   absl::Status FinishDeletions();

@@ -1,8 +1,8 @@
 // steled/state/open_tables.h: finds the tables of the database by their names in requests.
 //
-// It caches the handles of requested tables with the constant parts of their schemas, so that a
-// request for one row does not copy a schema. Every table is created and deleted through this
-// class; no other process can have the database open.
+// It caches the handles of requested tables, with the parts of their schemas that requests for data
+// need, so that a request for one row does not copy a schema. Every table of a client is created
+// and deleted through this class; no other process can have the database open.
 //
 // Errors:    InvalidArgument for a name, NotFound for a table; the library's errors.
 // Threads:   thread-safe. Requests that name tables wait while the deletion of a table becomes
@@ -63,8 +63,8 @@ class OpenTables {
   // Restores the table with that name that was retired last, protected against deletion. NotFound
   // if there is none, AlreadyExists if a table has the name.
   absl::Status Unretire(const std::string& stored_name);
-  // Deletes tables that were retired before `micros`. If one fails, the others are still deleted;
-  // returns the first error. Returns early once `stop` is requested.
+  // Deletes tables that were retired at `micros` or before. If one fails, the others are still
+  // deleted; returns the first error. Returns early once `stop` is requested.
   absl::Status PurgeRetired(int64_t micros, const std::stop_token& stop = {});
   // Finds the retired tables of an earlier process; call it before requests.
   absl::Status LoadRetired();
@@ -91,7 +91,8 @@ class OpenTables {
   absl::Status CheckOpenLocked(const std::string& stored_name) const;
   absl::StatusOr<Table> CreateChecked(const std::string& stored_name, const Schema& schema);
   bool IsClosedLocked(std::string_view stored_name) const;
-  // A new table with the name of a retired one replaces it. Fails if writes are refused.
+  // Deletes the retired table with this name, if there is one, since a new table replaces it. Fails
+  // if writes are refused.
   absl::Status ReplaceRetiredLocked(const std::string& stored_name);
   absl::Status DropRetiredLocked(const std::string& stored_name);
 

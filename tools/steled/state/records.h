@@ -1,5 +1,5 @@
-// steled/state/records.h: stores the server's records of instances, clusters, app profiles and
-// policies: messages by record keys.
+// steled/state/records.h: stores the server's records of instances, clusters, app profiles,
+// policies and automated backups: messages by record keys.
 //
 // The records are cells of the table kRecordTable of the served database. The table belongs to no
 // instance, so it has no name in the API. It is created with the first record.
