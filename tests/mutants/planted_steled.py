@@ -175,7 +175,7 @@ plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_connection.cc",
     ("a paused call is not notified of free space", "    room_.notify_all();\n    Notify(stream);\n", "    room_.notify_all();\n    stream->changed.notify_all();\n"),
     ("a call that the server ends is reported as cancelled by the client", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
-    ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && is_partial)) return status;", "if (!absl::IsCancelled(status)) return status;"),
+    ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && stream.is_incomplete)) return status;", "if (!absl::IsCancelled(status)) return status;"),
     ("an expired deadline is counted as a cancellation by the client", "if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {", "if (false) {"),
     ("a request's reservation is not released", "  host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n  ReleaseUnread", "  ReleaseUnread"),
     ("the server waits for the rest of a rejected request", "if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream", "if (stream == nullptr) nghttp2_submit_rst_stream"),
@@ -192,10 +192,13 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
     ("a stream that the client does not read is sent without bound", "const auto is_free = [this, stream] { return HasRoom(*stream); };", "const auto is_free = [] { return true; };"),
-    ("unread responses are not charged", "if (held > kSmallAnswerBytes) {", "if (held == 0) {"),
     ("a stream is charged for messages that were handled", "  if (stream->takes_stream) ReleaseHandled(stream);\n", ""),
     ("one byte now and then keeps a request alive", "if (!is_first && stream->paced_bytes < least) return;", ""),
     ("one connection may use all memory for responses", "bytes + most / kKeptShare <= memory.answer_bytes_left()", "bytes <= memory.answer_bytes_left()"),
+)
+plant(
+    "transport", ["transport_test"], "tools/steled/transport/http2/http2_stream.h",
+    ("unread responses are not charged", "held > kSmallAnswerBytes ? held : 0", "0"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_timeouts.cc",

@@ -98,9 +98,7 @@ absl::Status StatusToReturn(const Http2Stream& stream, const absl::Status& statu
                       "Too many bytes of answers that nobody has read; try again later");
   }
   if (!stream.request_error.ok()) return stream.request_error;
-  // The response may be incomplete.
-  const bool is_partial = stream.has_lost_message || stream.is_request_cut;
-  if (!absl::IsCancelled(status) && !(status.ok() && is_partial)) return status;
+  if (!absl::IsCancelled(status) && !(status.ok() && stream.is_incomplete)) return status;
   // The client did not cancel the call; it may retry elsewhere, or here later.
   if (stream.is_ending) return MakeStatus(absl::StatusCode::kUnavailable, "The server ends");
   if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {
@@ -534,11 +532,9 @@ void Http2Connection::SubmitTrailersOnly(Http2Stream* stream) {
 void Http2Connection::RefuseAsHttp(Http2Stream* stream) {
   host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
   stream->status = Unimplemented("not gRPC");
-  stream->has_trailers = false;
   stream->response_begun = true;
   stream->unsent.emplace_back(kNotGrpc);
   stream->unsent_bytes += kNotGrpc.size();
-  stream->unsent_held += kNotGrpc.size();
   unsent_bytes_ += kNotGrpc.size();
   const std::array<nghttp2_nv, 2> headers = {Header(":status", stream->http_refusal),
                                              ConstantHeader("content-type", "text/plain")};
@@ -547,6 +543,7 @@ void Http2Connection::RefuseAsHttp(Http2Stream* stream) {
 
 ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t room,
                                     uint32_t* flags) {
+  const size_t charge = stream->UnsentCharge();
   size_t taken = 0;
   while (taken < room && !stream->unsent.empty()) {
     std::string& message = stream->unsent.front();
@@ -554,25 +551,19 @@ ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t
     std::memcpy(buffer + taken, message.data() + stream->unsent_offset, bytes);
     taken += bytes;
     stream->unsent_offset += bytes;
+    stream->unsent_bytes -= bytes;
     if (stream->unsent_offset < message.size()) break;
-    stream->unsent_held -= message.size();
     stream->unsent.pop_front();
-    const size_t kept = stream->unsent_held > kSmallAnswerBytes ? stream->unsent_held : 0;
-    if (stream->unsent_charge > kept) {
-      const size_t released = stream->unsent_charge - kept;
-      stream->unsent_charge = kept;
-      ReleaseUnread(released);
-    }
     stream->unsent_offset = 0;
   }
-  stream->unsent_bytes -= taken;
-  unsent_bytes_ -= taken;
   if (taken > 0) {
+    unsent_bytes_ -= taken;
+    ReleaseUnread(charge - stream->UnsentCharge());
     room_.notify_all();
     Notify(stream);
   }
   if (!stream->unsent.empty()) return static_cast<ssize_t>(taken);
-  if (!stream->has_trailers) {
+  if (stream->http_refusal != nullptr) {
     *flags |= NGHTTP2_DATA_FLAG_EOF;
   } else if (stream->status.has_value()) {
     *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;

@@ -69,7 +69,6 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   static constexpr uint32_t kStreamsMax = 100;
   static constexpr size_t kHeaderBytesMax = size_t{16} << 10;
   // The memory of a stream without its kept headers and its messages, but with a small answer.
-  static constexpr size_t kSmallAnswerBytes = size_t{1} << 10;
   static constexpr size_t kStreamBytes = (size_t{1} << 10) + kSmallAnswerBytes;
   // No method has a longer path.
   static constexpr size_t kPathBytesMax = 256;
@@ -204,8 +203,6 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // share.
   bool ReserveUnread(size_t bytes);
   void ReleaseUnread(size_t bytes);
-  // Returns false if there is no room for a response of this size.
-  bool ChargeAnswer(Http2Stream* stream, size_t bytes);
   // Charges output_ and its growth. Returns false if there is no room: then output_ stays small,
   // and the connection sends in smaller pieces.
   bool ChargeOutput();

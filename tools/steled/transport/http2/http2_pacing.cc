@@ -33,18 +33,18 @@ bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last
     stream->changed.wait_until(lock, *stream->deadline, is_free);
   }
   // While the server ends, the last message is still sent, to report the finished work.
-  if (stream->is_closed || (stream->is_ending && !is_last) || stream->has_lost_message ||
-      !is_free()) {
-    stream->has_lost_message = true;
-    return false;
-  }
-  if (!ChargeAnswer(stream, framed.size())) {
-    stream->has_lost_message = true;
-    stream->is_beyond_memory = true;
+  if (stream->is_closed || (stream->is_ending && !is_last) || stream->is_incomplete || !is_free()) {
+    stream->is_incomplete = true;
     return false;
   }
   const size_t bytes = framed.size();
-  stream->unsent.push_back(std::move(framed));
+  stream->unsent.push_back(std::move(framed));  // may throw, so before the charge
+  if (!ReserveUnread(stream->UnsentCharge(bytes) - stream->UnsentCharge())) {
+    stream->unsent.pop_back();
+    stream->is_incomplete = true;
+    stream->is_beyond_memory = true;
+    return false;
+  }
   stream->unsent_bytes += bytes;
   unsent_bytes_ += bytes;
   if (is_last) return true;  // Finish follows at once
@@ -89,7 +89,7 @@ bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
     std::unique_lock lock(mutex_);
     stream->changed.wait(lock, [stream] { return stream->CanReceive(); });
     if (!stream->request.Take(&taken, &is_compressed)) {
-      stream->is_request_cut = !stream->request_ended;
+      if (!stream->request_ended) stream->is_incomplete = true;
       return false;
     }
   }
@@ -107,6 +107,7 @@ bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
 }
 
 bool Http2Connection::ReserveUnread(size_t bytes) {
+  if (bytes == 0) return true;
   if (!IsInShare(unread_charge_ + bytes, host_.memory()) ||
       !host_.memory().Reserve(bytes, MemoryUse::kAnswer))
     return false;
@@ -117,17 +118,6 @@ bool Http2Connection::ReserveUnread(size_t bytes) {
 void Http2Connection::ReleaseUnread(size_t bytes) {
   unread_charge_ -= bytes;
   host_.memory().Release(bytes, MemoryUse::kAnswer);
-}
-
-bool Http2Connection::ChargeAnswer(Http2Stream* stream, size_t bytes) {
-  const size_t held = stream->unsent_held + bytes;
-  if (held > kSmallAnswerBytes) {
-    const size_t more = held - stream->unsent_charge;
-    if (!ReserveUnread(more)) return false;
-    stream->unsent_charge += more;
-  }
-  stream->unsent_held = held;
-  return true;
 }
 
 // While memory is scarce, a call sends its next message only once the client has read all before.
@@ -196,11 +186,10 @@ void Http2Connection::Notify(Http2Stream* stream) {
 }
 
 void Http2Connection::DropUnsent(Http2Stream* stream) {
+  ReleaseUnread(stream->UnsentCharge());
   stream->unsent.clear();
   stream->unsent_offset = 0;
   unsent_bytes_ -= std::exchange(stream->unsent_bytes, 0);
-  stream->unsent_held = 0;
-  ReleaseUnread(std::exchange(stream->unsent_charge, 0));
 }
 
 void Http2Connection::ReleaseStream(Http2Stream* stream) {

@@ -16,7 +16,7 @@ uint32_t UnreadCode(const Http2Stream& stream) {
 
 // True if it holds memory that others need while memory is scarce.
 bool IsCharged(const Http2Stream& stream) {
-  return stream.unsent_charge > 0 || stream.answer_bytes > 0;
+  return stream.UnsentCharge() > 0 || stream.answer_bytes > 0;
 }
 
 }  // namespace
