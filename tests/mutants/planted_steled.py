@@ -183,6 +183,7 @@ plant(
     ("a rejected request keeps its reservation", "    host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n    stream->request.Drop();", "    stream->request.Drop();"),
     ("a request that ends inside a message is accepted", "if (stream->request.IsInside())", "if (false)"),
     ("headers have no bound", "if (stream->header_bytes > Http2Connection::kHeaderBytesMax)", "if (false)"),
+    ("calls start during a shutdown", "  if (is_drained_) return GiveUp(", "  if (false) return GiveUp("),
     ("a connection's end is not read with its last bytes", "(is_ending || !read.is_all)", "!read.is_all"),
     ("a message is sent repeatedly", "    stream->unsent_offset = 0;\n", ""),
     ("unread responses have no bound", "kOutboundFramesMax = 10'000;", "kOutboundFramesMax = 1'000'000'000;"),
@@ -226,7 +227,6 @@ plant(
     ("only one of several calls that arrive together is run", "        Defer(std::move(call));", "        call.Finish(absl::OkStatus());"),
     ("a waiting call wakes no thread", "      waiting_.splice(waiting_.end(), call);\n    }\n    poller_.Wake();", "      waiting_.splice(waiting_.end(), call);\n    }"),
     ("the shutdown does not wait for calls", "if (!call_ended_.wait_until(lock, end, is_idle)) {", "if (true) {"),
-    ("calls start during a shutdown", "    if (call.stream()->is_late) {\n      *cause", "    if (false) {\n      *cause"),
     ("calls that are on their way at the end are refused", "c.AwaitAnnounced(end);", "{}"),
     ("a lost connection is kept", "    if (ready == Http2Connection::Ready::kOver) Remove(id);", ""),
 )

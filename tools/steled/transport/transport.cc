@@ -199,7 +199,7 @@ class Http2Transport final : public Transport {
     if (RunWaitingCall()) return CallThreads::Turn::kDidWork;
     threads_.StartsWaiting();
     std::optional<Poller::Event> event;
-    if (!are_running_) event = poller_.Watch();
+    if (running_count_ == 0) event = poller_.Watch();
     if (!event.has_value()) event = poller_.Wait(kIdle);
     threads_.StopsWaiting();
     if (is_stopped_) {
@@ -257,20 +257,11 @@ class Http2Transport final : public Transport {
 
   absl::Status TakePlace(const ServedCall& call, RefusalCause* cause) {
     const std::lock_guard lock(mutex_);
-    if (call.stream()->is_late) {
-      *cause = RefusalCause::kShutdown;
-      return Overloaded("The server ends");
-    }
     const absl::Status taken = places_.Take(call.path(), call.connection()->places_taken(), cause);
     if (!taken.ok()) return taken;
     ++call_count_;
-    are_running_ = true;
-    return absl::OkStatus();
-  }
-
-  bool IsOnlyCall() {
-    const std::lock_guard lock(mutex_);
-    return RunningCount() == 1;
+    ++running_count_;
+    return taken;
   }
 
   void Defer(Calls call) {
@@ -298,8 +289,7 @@ class Http2Transport final : public Transport {
   // Nothing here throws, so the call's place is released and it is counted as ended in any case.
   void RunCall(Calls calls) {
     ServedCall& call = calls.front();
-    threads_.BeginCall(
-        times_.AreShort(call.method(), !times_.Syncs(call.method()) || IsOnlyCall()));
+    threads_.BeginCall(times_.AreShort(call.method(), /*is_alone=*/running_count_ == 1));
     const SteadyClock::time_point begin = SteadyClock::now();
     const bool is_resumed = call.IsPaused();
     if (!is_resumed) {
@@ -322,7 +312,7 @@ class Http2Transport final : public Transport {
     threads_.EndCall();
     const std::lock_guard lock(mutex_);
     --call_count_;
-    UpdateRunning();
+    --running_count_;
     if (call_count_ == 0 && !accepts_connections_) call_ended_.notify_all();
   }
 
@@ -335,10 +325,6 @@ class Http2Transport final : public Transport {
     observer_->OnEnd({call.path(), call.peer(), code, SteadyClock::now() - call.begin(),
                       call.received_bytes(), call.sent_bytes(), call.is_beyond_memory()});
   }
-
-  // Needs the lock.
-  int RunningCount() const { return call_count_ - static_cast<int>(paused_.size()); }
-  void UpdateRunning() { are_running_ = RunningCount() > 0; }
 
   // ---- calls that wait without a thread ----
 
@@ -353,7 +339,7 @@ class Http2Transport final : public Transport {
       Paused& paused = paused_[stream.get()];
       paused.call.swap(*calls);
       paused.since = SteadyClock::now();
-      UpdateRunning();
+      --running_count_;
     } catch (...) {
       return StatusOfException();
     }
@@ -372,7 +358,7 @@ class Http2Transport final : public Transport {
       paused_.erase(found);
       const ServedCall& call = waiting_.back();
       places_.TakeAgain(call.path(), call.connection()->places_taken());
-      UpdateRunning();
+      ++running_count_;
     }
     poller_.Wake();
   }
@@ -530,7 +516,8 @@ class Http2Transport final : public Transport {
   std::optional<TlsContext> tls_;
   const std::string address_;
   Poller poller_;
-  std::atomic<bool> are_running_ = false;  // calls are running; a hint for waiting threads
+  // The calls of call_count_ that are not paused. Changed under mutex_; a hint without it.
+  std::atomic<int> running_count_ = 0;
   std::atomic<bool> is_stopped_ = false;
   bool is_stopping_ = false;  // Stop was called
 

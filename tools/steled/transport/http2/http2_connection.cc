@@ -460,10 +460,10 @@ void Http2Connection::GiveUp(Http2Stream* stream, RefusalCause cause, const absl
 // Begins a call when its request is complete, or the first message of a stream: before that a
 // thread would only wait.
 void Http2Connection::BeginCall(Http2Stream* stream) {
-  if (stream->has_begun || begun_ == nullptr) return;
+  if (stream->has_begun) return;
+  if (is_drained_) return GiveUp(stream, RefusalCause::kShutdown, Overloaded("The server ends"));
   begun_->push_back(streams_.at(stream->id));
   stream->has_begun = true;
-  stream->is_late = is_drained_;
 }
 
 // ---- responses ----

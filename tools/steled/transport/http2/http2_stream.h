@@ -59,7 +59,6 @@ struct Http2Stream {
   std::chrono::steady_clock::time_point waits_since;  // for kPaceBytes, until the method begins
   bool request_ended = false;
   bool has_begun = false;  // its method was passed to a thread
-  bool is_late = false;    // that was after the connection's Drain
 
   PauseKind pause = PauseKind::kNone;  // its method waits without a thread
   bool is_woken = false;               // its Waker was called since the last pause
