@@ -202,20 +202,19 @@ plant(
     ("unread responses are not charged", "held > kSmallAnswerBytes ? held : 0", "0"),
 )
 plant(
-    "transport", ["transport_test"], "tools/steled/transport/http2/http2_timeouts.cc",
-    ("a stream that the client does not read is kept", "stream->unsent_mark < (IsCharged",
-     "false && stream->unsent_mark < (IsCharged"),
-    ("a silent client gets no ping", "    is_asked_ = true;\n", ""),
-    ("the server waits for a request that stopped in the middle", "const bool is_paced = moved_at >= since;", "const bool is_paced = true;"),
-    ("a running call is treated as a stopped one", "if (stream->has_begun || stream->status.has_value()) continue;", "if (stream->status.has_value()) continue;"),
-    ("a request may take any time", "if (is_paced && stream->begun_at >= begun_since) continue;", "if (is_paced) continue;"),
-)
-plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_end.cc",
-    ("a paused call is not notified that its client has gone", "  Notify(&stream);\n  // A finished", "  stream.changed.notify_all();\n  // A finished"),
+    ("a paused call is not notified that its client has gone", "  ReleaseStream(stream);\n  Notify(stream);\n", "  ReleaseStream(stream);\n  stream->changed.notify_all();\n"),
     ("a cancelled call is not notified", "if (stream.has_begun && !stream.is_done) {", "if (false) {"),
-    ("an incomplete request gets no status at the end", "    GiveUp(stream.get(), RefusalCause::kShutdown, Overloaded(\"The server ends\"));\n", ""),
+    ("an incomplete request gets no status at the end", "if (stream->IsIncomplete() && stream->http_refusal == nullptr)", "if (false)"),
     ("the shutdown does not wait for data in flight", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),
+    ("a stream that the client does not read is kept", "return stream->unsent_mark < (is_charged", "return false && stream->unsent_mark < (is_charged"),
+    ("a silent client gets no ping", "    is_asked_ = true;\n", ""),
+    ("the server waits for a request that stopped in the middle", "if (moved_at < cutoffs.moved_since) {", "if (false) {"),
+    ("a running call is treated as a stopped one", "if (!stream.IsIncomplete()) return nullptr;", "if (stream.status.has_value()) return nullptr;"),
+    ("a request may take any time", "stream.begun_at < cutoffs.begun_since ?", "false ?"),
+    ("a request of headers alone is kept", "has_bytes ? stream.waits_since : stream.begun_at;", "has_bytes ? stream.waits_since : cutoffs.moved_since;"),
+    ("a client is promised that an applied write had no effect", "stream.has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM",
+     "stream.has_begun ? NGHTTP2_REFUSED_STREAM : NGHTTP2_INTERNAL_ERROR"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",
@@ -280,12 +279,6 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/served_call.h",
     ("a call is started although its client has gone", "!awaited.ok()) {", "false) {"),
-)
-plant(
-    "transport", ["transport_test"], "tools/steled/transport/http2/http2_timeouts.cc",
-    ("a request of headers alone is kept", "has_bytes ? stream->waits_since : stream->begun_at;", "has_bytes ? stream->waits_since : since;"),
-    ("a client is promised that an applied write had no effect", "stream.has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM",
-     "stream.has_begun ? NGHTTP2_REFUSED_STREAM : NGHTTP2_INTERNAL_ERROR"),
 )
 plant(
     "steled", ["steled_test --gtest_filter=RetiredTables.*"], "tools/steled/state/open_tables.cc",

@@ -146,9 +146,19 @@ class Http2Transport final : public Transport {
   }
 
   void LookForStalled() override {
-    GiveUpStalled();
-    EndUnread();
-    ShrinkPaused();
+    const SteadyClock::time_point now = SteadyClock::now();
+    const Http2Connection::Cutoffs cutoffs{
+        .greeted_since = now - options_.cutoffs,
+        .moved_since = now - Patience(options_.cutoffs),
+        .begun_since = now - options_.request_time_max,
+        .read_since = now - options_.stall_timeout,
+        .charged_since = now - Patience(options_.stall_timeout),
+        .ping_since = now - options_.ping_after,
+        .silent_since = now - options_.ping_after - options_.cutoffs};
+    VisitConnections([&](uint64_t id, Http2Connection& connection) {
+      if (!connection.EndStalled(cutoffs)) Remove(id);
+    });
+    ShrinkPaused(now);
   }
 
   void Stop(std::chrono::milliseconds grace) override {
@@ -365,8 +375,7 @@ class Http2Transport final : public Transport {
 
   // Releases resources of paused calls whose clients are slow. Resumes those whose time or deadline
   // has passed, and those that got no message for too long, so that they end.
-  void ShrinkPaused() {
-    const SteadyClock::time_point now = SteadyClock::now();
+  void ShrinkPaused(SteadyClock::time_point now) {
     std::vector<std::shared_ptr<void>> given_away;  // destroyed without the lock
     std::vector<Http2Connection::StreamPtr> late;
     {
@@ -470,30 +479,6 @@ class Http2Transport final : public Transport {
   // The time that clients have, which is usually `usual`.
   std::chrono::milliseconds Patience(std::chrono::milliseconds usual) {
     return host_.memory().IsScarce() ? std::min(usual, options_.scarce_time) : usual;
-  }
-
-  void GiveUpStalled() {
-    const SteadyClock::time_point now = SteadyClock::now();
-    const SteadyClock::time_point since = now - Patience(options_.cutoffs);
-    const SteadyClock::time_point begun_since = now - options_.request_time_max;
-    VisitConnections([&](uint64_t id, Http2Connection& connection) {
-      const bool is_late = connection.since() < now - options_.cutoffs;
-      if (is_late && !connection.IsGreeted()) return Remove(id);
-      connection.GiveUpStalled(since, begun_since);
-    });
-  }
-
-  void EndUnread() {
-    const SteadyClock::time_point now = SteadyClock::now();
-    const Http2Connection::Cutoffs cutoffs{
-        .since = now - options_.stall_timeout,
-        .unread_since = now - Patience(options_.stall_timeout),
-        .ping_since = now - options_.ping_after,
-        .silent_since = now - options_.ping_after - options_.cutoffs};
-    VisitConnections([&](uint64_t id, Http2Connection& connection) {
-      if (!connection.EndUnread(cutoffs)) Remove(id);
-      connection.StopCallsOfClosedStreams();
-    });
   }
 
   void WatchStalled(const std::stop_token& stop) {

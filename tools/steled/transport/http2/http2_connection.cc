@@ -262,7 +262,10 @@ Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost*
       peer_(PeerName(descriptor_)),
       socket_(std::move(socket)) {
   session_ = Callbacks::NewSession(this);
-  if (session_ == nullptr) return;  // OnReady closes it
+  if (session_ == nullptr) {
+    Fail();
+    return;
+  }
   const std::array<nghttp2_settings_entry, 3> settings = {
       {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, kStreamsMax},
        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindowBytes},
@@ -278,7 +281,6 @@ Http2Connection::~Http2Connection() {
 }
 
 Http2Connection::Ready Http2Connection::OnReady(bool is_ending, std::vector<StreamPtr>* begun) {
-  Streams stopped;
   bool is_open = true;
   bool is_more = true;
   {
@@ -292,9 +294,8 @@ Http2Connection::Ready Http2Connection::OnReady(bool is_ending, std::vector<Stre
     });
     is_open = is_open && !has_failed_ && !(is_lingering_ && is_broken_);
     begun_ = nullptr;
-    stopped.swap(stopped_);
   }
-  RequestStop(stopped);
+  StopClosed();
   if (!is_open) return Ready::kOver;
   return is_more ? Ready::kMore : Ready::kWaits;
 }
@@ -306,7 +307,7 @@ bool Http2Connection::IsWanted() const {
 }
 
 bool Http2Connection::ReadSome(bool is_ending, bool* is_more) {
-  if (is_closed_ || has_failed_ || session_ == nullptr) return false;
+  if (is_closed_ || has_failed_) return false;
   // Not thread-local, since thread-local data is on every thread's stack, also on the small ones of
   // libraries.
   std::array<char, kReadBytes> buffer;

@@ -85,6 +85,8 @@ struct Http2Stream {
     const size_t held = unsent_bytes + unsent_offset + more;
     return held > kSmallAnswerBytes ? held : 0;
   }
+  // True if its request has neither come whole nor failed.
+  bool IsIncomplete() const { return !has_begun && !status.has_value(); }
   // True if its method must end.
   bool IsStopped() const { return is_closed || is_ending; }
   // True if Receive does not wait.
