@@ -177,10 +177,10 @@ plant(
     ("a call that the server ends is reported as cancelled by the client", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
     ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && stream.is_incomplete)) return status;", "if (!absl::IsCancelled(status)) return status;"),
     ("an expired deadline is counted as a cancellation by the client", "if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {", "if (false) {"),
-    ("a request's reservation is not released", "  host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n  ReleaseUnread", "  ReleaseUnread"),
+    ("a request's reservation is not released", "  host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n  ReleaseUnread", "  ReleaseUnread"),
     ("the server waits for the rest of a rejected request", "if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream", "if (stream == nullptr) nghttp2_submit_rst_stream"),
-    ("a stream without a request is not charged", "  stream->stream_bytes = kept_bytes;\n", "  host_.memory().Release(kept_bytes, MemoryUse::kSmall);\n"),
-    ("a rejected request keeps its reservation", "    host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n    stream->request.Drop();", "    stream->request.Drop();"),
+    ("a stream without a request is not charged", "  stream->stream_bytes = kept_bytes;\n", "  host_.memory.Release(kept_bytes, MemoryUse::kSmall);\n"),
+    ("a rejected request keeps its reservation", "    host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n    stream->request.Drop();", "    stream->request.Drop();"),
     ("a request that ends inside a message is accepted", "if (stream->request.IsInside())", "if (false)"),
     ("headers have no bound", "if (stream->header_bytes > Http2Connection::kHeaderBytesMax)", "if (false)"),
     ("calls start during a shutdown", "  if (is_drained_) return GiveUp(", "  if (false) return GiveUp("),
@@ -218,7 +218,7 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",
-    ("calls above the limit are not counted", "      host_.OnRefused({stream->path, connection->peer(), admitted.code(), cause});\n", ""),
+    ("calls above the limit are not counted", "      host_.observer.OnRefused({stream->path, connection->peer(), admitted.code(), cause});\n", ""),
     ("a paused call keeps its slot", "      places_.Leave(", "      if (!call->IsPaused()) places_.Leave("),
     ("the deadline of a paused call is not checked", "*deadline <= now)) late", "*deadline <= now - std::chrono::hours(1))) late"),
     ("a call that gets no message is kept", "if (is_silent || is_over", "if (is_over"),

@@ -40,48 +40,6 @@ constexpr uint64_t kFirstConnection = 2;
 constexpr std::chrono::seconds kIdle(10);        // after which a superfluous thread ends
 constexpr std::chrono::seconds kShrinkAfter(1);  // a client that reads nothing for so long is slow
 
-// Implements the interface for connections. Exists until the last thread has ended.
-class Host final : public ConnectionHost {
- public:
-  Host(const TransportOptions& options, const Router* router, CallObserver* observer,
-       std::function<void(const Http2Stream*)> resume)
-      : options_(options),
-        router_(*router),
-        observer_(observer),
-        resume_(std::move(resume)),
-        memory_(options.request_memory_bytes) {}
-
-  const Method* FindMethod(std::string_view path) const override { return router_.Find(path); }
-  bool TakesStream(std::string_view path) const override {
-    return std::find(options_.request_streams.begin(), options_.request_streams.end(), path) !=
-           options_.request_streams.end();
-  }
-  bool IsAskedFor(std::string_view name) const override {
-    return std::find(options_.metadata.begin(), options_.metadata.end(), name) !=
-           options_.metadata.end();
-  }
-  const TransportTrailers& trailers() const override { return options_.trailers; }
-  size_t MessageBytesMax(std::string_view path) const override {
-    return std::min(options_.message_bytes_max, router_.MessageBytesMax(path));
-  }
-  bool IsHealthCheck(std::string_view path) const override { return path == options_.health_check; }
-  RequestMemory& memory() override { return memory_; }
-  void OnRefused(const RefusedCall& call) override {
-    if (observer_ != nullptr) observer_->OnRefused(call);
-  }
-  void OnHandshakeFailed(const std::string& peer, std::string_view reason) override {
-    if (observer_ != nullptr) observer_->OnHandshakeFailed(peer, reason);
-  }
-  void OnResumed(const Http2Stream* stream) override { resume_(stream); }
-
- private:
-  const TransportOptions& options_;
-  const Router& router_;
-  CallObserver* const observer_;  // may be null
-  const std::function<void(const Http2Stream*)> resume_;
-  RequestMemory memory_;
-};
-
 std::vector<const Method*> MethodsOf(const std::vector<std::string>& paths, const Router& router) {
   std::vector<const Method*> methods;
   for (const std::string& path : paths) methods.push_back(router.Find(path));
@@ -93,8 +51,15 @@ class Http2Transport final : public Transport {
   Http2Transport(const TransportOptions& options, const Router* router, CallObserver* observer,
                  ListeningSocket listening, std::optional<TlsContext> tls)
       : options_(options),
-        host_(options_, router, observer, [this](const Http2Stream* stream) { Resume(stream); }),
-        observer_(observer),
+        host_{.router = *router,
+              .observer = observer == nullptr ? nobody_ : *observer,
+              .request_streams = options.request_streams,
+              .metadata = options.metadata,
+              .trailers = options.trailers,
+              .health_check = options.health_check,
+              .message_bytes_max = options.message_bytes_max,
+              .resume = [this](const Http2Stream* stream) { Resume(stream); },
+              .memory = RequestMemory(options.request_memory_bytes)},
         listening_(std::move(listening)),
         tls_(std::move(tls)),
         address_(listening_.address()),
@@ -126,7 +91,7 @@ class Http2Transport final : public Transport {
   const std::string& address() const override { return address_; }
 
   TransportFigures Figures() override {
-    TransportFigures figures{.request_bytes = host_.memory().bytes()};
+    TransportFigures figures{.request_bytes = host_.memory.bytes()};
     VisitConnections([&](uint64_t /*id*/, Http2Connection& connection) {
       ++figures.connections;
       figures.streams += connection.StreamCount();
@@ -257,7 +222,7 @@ class Http2Transport final : public Transport {
       admitted = TakePlace(call.front(), &cause);
       if (admitted.ok()) return call;
       // Before the client gets the status, and looks at the metrics.
-      host_.OnRefused({stream->path, connection->peer(), admitted.code(), cause});
+      host_.observer.OnRefused({stream->path, connection->peer(), admitted.code(), cause});
     } catch (...) {
       admitted = StatusOfException();
     }
@@ -304,7 +269,7 @@ class Http2Transport final : public Transport {
     const bool is_resumed = call.IsPaused();
     if (!is_resumed) {
       call.SetBegin(begin);
-      if (observer_ != nullptr) Completes([&] { observer_->OnBegin(call.path()); });
+      Completes([&] { host_.observer.OnBegin(call.path()); });
     }
     absl::Status status = call.Handle();
     times_.Add(call.method(), SteadyClock::now() - begin);
@@ -318,7 +283,7 @@ class Http2Transport final : public Transport {
       if (status.ok()) return threads_.EndCall();
     }
     const absl::StatusCode code = call.Finish(status);
-    if (observer_ != nullptr) Completes([&] { TellEnd(call, code); });
+    Completes([&] { TellEnd(call, code); });
     threads_.EndCall();
     const std::lock_guard lock(mutex_);
     --call_count_;
@@ -329,11 +294,11 @@ class Http2Transport final : public Transport {
   void TellEnd(const ServedCall& call, absl::StatusCode code) {
     // A call that has sent something counts as run.
     if (call.refusal().has_value() && call.sent_bytes() == 0) {
-      return observer_->OnRefused(
+      return host_.observer.OnRefused(
           {call.path(), call.peer(), code, *call.refusal(), /*has_begun=*/true});
     }
-    observer_->OnEnd({call.path(), call.peer(), code, SteadyClock::now() - call.begin(),
-                      call.received_bytes(), call.sent_bytes(), call.is_beyond_memory()});
+    host_.observer.OnEnd({call.path(), call.peer(), code, SteadyClock::now() - call.begin(),
+                          call.received_bytes(), call.sent_bytes(), call.is_beyond_memory()});
   }
 
   // ---- calls that wait without a thread ----
@@ -424,8 +389,7 @@ class Http2Transport final : public Transport {
     }
     if (id == 0) {
       // There are too many connections. This one is closed, and its client retries.
-      if (observer_ != nullptr) observer_->OnConnectionRefused(connection->peer());
-      return;
+      return host_.observer.OnConnectionRefused(connection->peer());
     }
     // The poller also reports bytes that arrived before.
     if (!poller_.Add(descriptor, id)) Remove(id);
@@ -478,7 +442,7 @@ class Http2Transport final : public Transport {
 
   // The time that clients have, which is usually `usual`.
   std::chrono::milliseconds Patience(std::chrono::milliseconds usual) {
-    return host_.memory().IsScarce() ? std::min(usual, options_.scarce_time) : usual;
+    return host_.memory.IsScarce() ? std::min(usual, options_.scarce_time) : usual;
   }
 
   void WatchStalled(const std::stop_token& stop) {
@@ -486,14 +450,14 @@ class Http2Transport final : public Transport {
     while (!stop.stop_requested()) {
       never_.wait_for(lock, stop, options_.look_every, [] { return false; });
       Completes([this] { LookForStalled(); });
-      host_.memory().TrimWhenQuiet();
+      host_.memory.TrimWhenQuiet();
       AcceptAll();  // clients that an error kept out
     }
   }
 
   const TransportOptions options_;
-  Host host_;
-  CallObserver* const observer_;  // may be null
+  CallObserver nobody_;  // if there is no observer
+  ConnectionHost host_;
   std::mutex listening_mutex_;
   ListeningSocket listening_;  // guarded by listening_mutex_
   std::mutex tls_mutex_;

@@ -46,6 +46,10 @@ std::string_view View(const uint8_t* bytes, size_t count) {
   return {reinterpret_cast<const char*>(bytes), count};
 }
 
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 constexpr std::string_view kNotGrpc = "Only gRPC is served here.\n";
 
 // Null: the request is gRPC.
@@ -178,7 +182,7 @@ struct Http2Connection::Callbacks {
             std::chrono::steady_clock::now() +
             std::chrono::duration_cast<std::chrono::steady_clock::duration>(*timeout);
       }
-    } else if (value.size() <= kMetadataBytesMax && host.IsAskedFor(name) &&
+    } else if (value.size() <= kMetadataBytesMax && Contains(host.metadata, name) &&
                !stream->HasMetadata(name)) {
       stream->metadata.emplace_back(name, value);
     }
@@ -277,7 +281,7 @@ Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost*
 
 Http2Connection::~Http2Connection() {
   nghttp2_session_del(session_);
-  host_.memory().Release(output_charge_, MemoryUse::kAnswer);
+  host_.memory.Release(output_charge_, MemoryUse::kAnswer);
 }
 
 Http2Connection::Ready Http2Connection::OnReady(bool is_ending, std::vector<StreamPtr>* begun) {
@@ -322,7 +326,8 @@ bool Http2Connection::ReadSome(bool is_ending, bool* is_more) {
       session_, reinterpret_cast<const uint8_t*>(buffer.data()), read.bytes);
   if (taken < 0) {
     if (taken == NGHTTP2_ERR_BAD_CLIENT_MAGIC)
-      host_.OnHandshakeFailed(peer_, "the client does not begin with the preface of HTTP/2");
+      host_.observer.OnHandshakeFailed(peer_,
+                                       "the client does not begin with the preface of HTTP/2");
     Flush();  // nghttp2 sends the reason to the client
     return false;
   }
@@ -336,7 +341,7 @@ bool Http2Connection::Flush() {
   if (is_lingering_) return true;
   while (true) {
     if (output_offset_ == output_.size()) {
-      host_.memory().Release(std::exchange(output_charge_, 0), MemoryUse::kAnswer);
+      host_.memory.Release(std::exchange(output_charge_, 0), MemoryUse::kAnswer);
       if (!FillOutput()) return false;
       written_at_ = std::chrono::steady_clock::now();
     }
@@ -387,11 +392,11 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
         MakeStatus(absl::StatusCode::kResourceExhausted,
                    fmt::format("Headers of more than {} bytes; send fewer", kHeaderBytesMax)));
   }
-  const bool is_check = host_.IsHealthCheck(stream->path);
+  const bool is_check = stream->path == host_.health_check;
   if (is_check) stream->metadata.clear();  // not used
   size_t kept_bytes = kStreamBytes + stream->path.size();
   for (const auto& [name, value] : stream->metadata) kept_bytes += name.size() + value.size();
-  if (!host_.memory().Reserve(kept_bytes, is_check ? MemoryUse::kHealth : MemoryUse::kSmall))
+  if (!host_.memory.Reserve(kept_bytes, is_check ? MemoryUse::kHealth : MemoryUse::kSmall))
     return GiveUp(stream, RefusalCause::kMemory, TooManyRequestBytes());
   stream->stream_bytes = kept_bytes;
   stream->http_refusal = HttpRefusal(*stream);
@@ -404,9 +409,10 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
     return GiveUp(stream, RefusalCause::kBadRequest,
                   MakeStatus(absl::StatusCode::kInternal, "grpc-timeout cannot be read"));
   }
-  stream->takes_stream = host_.TakesStream(stream->path);
-  stream->method = host_.FindMethod(stream->path);
-  stream->request.SetMessageBytesMax(host_.MessageBytesMax(stream->path));
+  stream->takes_stream = Contains(host_.request_streams, stream->path);
+  stream->method = host_.router.Find(stream->path);
+  stream->request.SetMessageBytesMax(
+      std::min(host_.message_bytes_max, host_.router.MessageBytesMax(stream->path)));
   if (stream->method == nullptr) {
     GiveUp(stream, RefusalCause::kUnknownMethod, Unimplemented("{} is not offered", stream->path));
   }
@@ -451,8 +457,8 @@ void Http2Connection::OnRequestEnd(Http2Stream* stream) {
 
 void Http2Connection::GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status) {
   if (!stream->has_begun) {
-    host_.OnRefused({stream->path, peer_, status.code(), cause});
-    host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
+    host_.observer.OnRefused({stream->path, peer_, status.code(), cause});
+    host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
     stream->request.Drop();
   }
   Answer(stream, status);
@@ -473,14 +479,14 @@ bool Http2Connection::ChargeOutput() {
   if (output_.size() < output_charge_) return true;
   const size_t more = std::max(unsent_bytes_, kUnchargedOutputBytes);  // control frames, too
   const size_t bytes = std::min(kOutputBytes, output_.size() + more);
-  if (!host_.memory().Reserve(bytes - output_charge_, MemoryUse::kAnswer)) return false;
+  if (!host_.memory.Reserve(bytes - output_charge_, MemoryUse::kAnswer)) return false;
   output_charge_ = bytes;
   return true;
 }
 
 absl::StatusCode Http2Connection::Finish(Http2Stream* stream, const absl::Status& status) {
   const std::lock_guard lock(mutex_);
-  host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
+  host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
   ReleaseUnread(std::exchange(stream->answer_bytes, 0));
   stream->is_done = true;
   absl::StatusCode code = status.code();
@@ -523,7 +529,7 @@ void Http2Connection::SubmitResponse(Http2Stream* stream, std::span<const nghttp
 }
 
 void Http2Connection::SubmitTrailersOnly(Http2Stream* stream) {
-  TransportTrailers more = host_.trailers();
+  TransportTrailers more = host_.trailers;
   more.emplace_back("server-timing", ServerTiming(*stream));
   FailIfFatal(StatusHeaders(*stream->status).With(more, [&](std::span<const nghttp2_nv> headers) {
     return nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), nullptr);
@@ -531,7 +537,7 @@ void Http2Connection::SubmitTrailersOnly(Http2Stream* stream) {
 }
 
 void Http2Connection::RefuseAsHttp(Http2Stream* stream) {
-  host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
+  host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
   stream->status = Unimplemented("not gRPC");
   stream->response_begun = true;
   stream->unsent.emplace_back(kNotGrpc);
@@ -570,7 +576,7 @@ ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t
     *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
     // The same headers as for a response that is only a status, without those already sent.
     const StatusHeaders status(*stream->status);
-    FailIfFatal(status.With(host_.trailers(), [&](std::span<const nghttp2_nv> headers) {
+    FailIfFatal(status.With(host_.trailers, [&](std::span<const nghttp2_nv> headers) {
       const std::span<const nghttp2_nv> trailers = headers.subspan(3);
       return nghttp2_submit_trailer(session_, stream->id, trailers.data(), trailers.size());
     }));

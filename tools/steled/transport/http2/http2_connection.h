@@ -24,6 +24,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -41,26 +42,18 @@
 
 namespace stele::server {
 
-// The state that all connections of a server share.
-class ConnectionHost {
- public:
-  virtual ~ConnectionHost() = default;
-  virtual const Method* FindMethod(std::string_view path) const = 0;
-  // True if requests of that path are streams of messages.
-  virtual bool TakesStream(std::string_view path) const = 0;
-  // True if calls need the header with that name.
-  virtual bool IsAskedFor(std::string_view name) const = 0;
-  // The size of the largest message of a request to the path.
-  virtual size_t MessageBytesMax(std::string_view path) const = 0;
-  // The trailers of every response, in addition to its status.
-  virtual const TransportTrailers& trailers() const = 0;
-  virtual bool IsHealthCheck(std::string_view path) const = 0;
-  virtual RequestMemory& memory() = 0;
-  // A paused call may continue. Called under the connection's lock.
-  virtual void OnResumed(const Http2Stream* stream) = 0;
-  // These two are reported as to a CallObserver.
-  virtual void OnRefused(const RefusedCall& call) = 0;
-  virtual void OnHandshakeFailed(const std::string& peer, std::string_view reason) = 0;
+// The state that all connections of a server share. The options are those of TransportOptions.
+struct ConnectionHost {
+  const Router& router;
+  CallObserver& observer;
+  const std::vector<std::string> request_streams;
+  const std::vector<std::string> metadata;
+  const TransportTrailers trailers;
+  const std::string health_check;
+  const size_t message_bytes_max;
+  // Called under the connection's lock when a paused call may continue.
+  const std::function<void(const Http2Stream*)> resume;
+  RequestMemory memory;
 };
 
 class Http2Connection : public std::enable_shared_from_this<Http2Connection> {

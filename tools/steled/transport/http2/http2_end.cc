@@ -177,7 +177,7 @@ void Http2Connection::Close() {
     is_closed_ = true;
     Completes([&] {
       if (const std::optional<std::string> failure = socket_->HandshakeFailure())
-        host_.OnHandshakeFailed(peer_, *failure);
+        host_.observer.OnHandshakeFailed(peer_, *failure);
     });
     for (const auto& [id, stream] : streams_) EndStream(stream.get());
     stopped_.merge(streams_);

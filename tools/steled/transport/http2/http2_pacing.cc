@@ -55,7 +55,7 @@ bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last
 
 bool Http2Connection::Reserve(Http2Stream* stream, size_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (!host_.memory().Reserve(bytes, MemoryUse::kRequest)) return false;
+  if (!host_.memory.Reserve(bytes, MemoryUse::kRequest)) return false;
   stream->request_bytes += bytes;
   return true;
 }
@@ -76,8 +76,8 @@ void Http2Connection::ReleaseAnswer(Http2Stream* stream, size_t bytes) {
 bool Http2Connection::ChargeRequest(Http2Stream* stream, size_t bytes) {
   MemoryUse use = MemoryUse::kRequest;
   if (stream->request_bytes + bytes <= kSmallRequestBytes)
-    use = host_.IsHealthCheck(stream->path) ? MemoryUse::kHealth : MemoryUse::kSmall;
-  if (!host_.memory().Reserve(bytes, use)) return false;
+    use = stream->path == host_.health_check ? MemoryUse::kHealth : MemoryUse::kSmall;
+  if (!host_.memory.Reserve(bytes, use)) return false;
   stream->request_bytes += bytes;
   return true;
 }
@@ -108,8 +108,8 @@ bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
 
 bool Http2Connection::ReserveUnread(size_t bytes) {
   if (bytes == 0) return true;
-  if (!IsInShare(unread_charge_ + bytes, host_.memory()) ||
-      !host_.memory().Reserve(bytes, MemoryUse::kAnswer))
+  if (!IsInShare(unread_charge_ + bytes, host_.memory) ||
+      !host_.memory.Reserve(bytes, MemoryUse::kAnswer))
     return false;
   unread_charge_ += bytes;
   return true;
@@ -117,14 +117,14 @@ bool Http2Connection::ReserveUnread(size_t bytes) {
 
 void Http2Connection::ReleaseUnread(size_t bytes) {
   unread_charge_ -= bytes;
-  host_.memory().Release(bytes, MemoryUse::kAnswer);
+  host_.memory.Release(bytes, MemoryUse::kAnswer);
 }
 
 // While memory is scarce, a call sends its next message only once the client has read all before.
 bool Http2Connection::HasRoom(const Http2Stream& stream) const {
   if (stream.IsStopped() || stream.unsent_bytes == 0) return true;
   return stream.unsent_bytes <= kUnsentBytesMax &&
-         IsInShare(unread_charge_ + kUsualMessageBytes, host_.memory());
+         IsInShare(unread_charge_ + kUsualMessageBytes, host_.memory);
 }
 
 bool Http2Connection::CanSend(const Http2Stream& stream) const {
@@ -174,7 +174,7 @@ void Http2Connection::NotePace(Http2Stream* stream, size_t bytes) {
 void Http2Connection::ReleaseHandled(Http2Stream* stream) {
   const size_t held = stream->request.held_bytes();
   if (stream->request_bytes <= held) return;
-  host_.memory().Release(std::exchange(stream->request_bytes, held) - held, MemoryUse::kRequest);
+  host_.memory.Release(std::exchange(stream->request_bytes, held) - held, MemoryUse::kRequest);
 }
 
 void Http2Connection::Notify(Http2Stream* stream) {
@@ -182,7 +182,7 @@ void Http2Connection::Notify(Http2Stream* stream) {
   if (stream->pause == PauseKind::kNone || !IsPauseOver(*stream)) return;
   stream->pause = PauseKind::kNone;
   stream->is_woken = false;
-  host_.OnResumed(stream);
+  host_.resume(stream);
 }
 
 void Http2Connection::DropUnsent(Http2Stream* stream) {
@@ -195,7 +195,7 @@ void Http2Connection::DropUnsent(Http2Stream* stream) {
 void Http2Connection::ReleaseStream(Http2Stream* stream) {
   size_t bytes = std::exchange(stream->stream_bytes, 0);
   if (!stream->has_begun) bytes += std::exchange(stream->request_bytes, 0);
-  host_.memory().Release(bytes, MemoryUse::kRequest);
+  host_.memory.Release(bytes, MemoryUse::kRequest);
 }
 
 }  // namespace stele::server
