@@ -49,7 +49,7 @@ std::vector<const Method*> MethodsOf(const std::vector<std::string>& paths, cons
 class Http2Transport final : public Transport {
  public:
   Http2Transport(const TransportOptions& options, const Router* router, CallObserver* observer,
-                 ListeningSocket listening, std::optional<TlsContext> tls)
+                 ListeningSocket listening, TlsContext tls)
       : options_(options),
         host_{.router = *router,
               .observer = observer == nullptr ? nobody_ : *observer,
@@ -103,8 +103,7 @@ class Http2Transport final : public Transport {
   }
 
   absl::Status UseTls(const TlsFiles& tls) override {
-    STELED_ASSIGN_OR_RETURN(TlsContext context, TlsContext::Create(tls.certificate_chain,
-                                                                   tls.private_key, tls.client_ca));
+    STELED_ASSIGN_OR_RETURN(TlsContext context, NewTlsContext(tls));
     const std::lock_guard lock(tls_mutex_);
     tls_ = std::move(context);
     return absl::OkStatus();
@@ -372,9 +371,7 @@ class Http2Transport final : public Transport {
   }
 
   void AddConnection(int descriptor) {
-    const std::optional<TlsContext> tls = Tls();
-    std::unique_ptr<Socket> socket =
-        tls.has_value() ? NewTlsSocket(descriptor, *tls) : NewPlainSocket(descriptor);
+    std::unique_ptr<Socket> socket = Socket::New(descriptor, Tls());
     if (socket == nullptr) return;
     const auto connection = std::make_shared<Http2Connection>(std::move(socket), &host_);
     uint64_t id = 0;
@@ -395,7 +392,7 @@ class Http2Transport final : public Transport {
     if (!poller_.Add(descriptor, id)) Remove(id);
   }
 
-  std::optional<TlsContext> Tls() {
+  TlsContext Tls() {
     const std::lock_guard lock(tls_mutex_);
     return tls_;
   }
@@ -461,8 +458,9 @@ class Http2Transport final : public Transport {
   std::mutex listening_mutex_;
   ListeningSocket listening_;  // guarded by listening_mutex_
   std::mutex tls_mutex_;
-  // Guarded by tls_mutex_. TLS sockets that were made with it keep its OpenSSL objects.
-  std::optional<TlsContext> tls_;
+  // Guarded by tls_mutex_; null: connections are plain. Sockets that were made with it keep its
+  // OpenSSL objects.
+  TlsContext tls_;
   const std::string address_;
   Poller poller_;
   // The calls of call_count_ that are not paused. Changed under mutex_; a hint without it.
@@ -496,11 +494,9 @@ class Http2Transport final : public Transport {
 absl::StatusOr<std::unique_ptr<Transport>> Transport::Start(const TransportOptions& options,
                                                             const Router* router,
                                                             CallObserver* observer) {
-  std::optional<TlsContext> tls;
+  TlsContext tls;
   if (!options.tls.certificate_chain.empty()) {
-    STELED_ASSIGN_OR_RETURN(
-        tls, TlsContext::Create(options.tls.certificate_chain, options.tls.private_key,
-                                options.tls.client_ca));
+    STELED_ASSIGN_OR_RETURN(tls, NewTlsContext(options.tls));
   }
   STELED_ASSIGN_OR_RETURN(ListeningSocket listening, ListeningSocket::Listen(options.listen));
   auto server = std::make_unique<Http2Transport>(options, router, observer, std::move(listening),
