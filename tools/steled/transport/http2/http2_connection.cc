@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -62,8 +63,6 @@ absl::Status TooManyRequestBytes() {
   return Overloaded("Too many bytes of requests at once; try again later");
 }
 
-nghttp2_nv AcceptedEncodings() { return ConstantHeader("grpc-accept-encoding", "identity,gzip"); }
-
 // The time until the server began to respond, as Bigtable's clients measure it.
 std::string ServerTiming(const Http2Stream& stream) {
   const auto elapsed = std::chrono::steady_clock::now() - stream.begun_at;
@@ -72,27 +71,23 @@ std::string ServerTiming(const Http2Stream& stream) {
       std::max<int64_t>(std::chrono::ceil<std::chrono::milliseconds>(elapsed).count(), 1));
 }
 
-// grpc-status; grpc-message and grpc-status-details-bin where there are some.
-struct StatusHeaders {
-  explicit StatusHeaders(const absl::Status& status)
+// grpc-status; grpc-message and grpc-status-details-bin where there are some; and `more`, which must
+// outlive this object.
+struct Trailers {
+  Trailers(const absl::Status& status, const TransportTrailers& more)
       : code(std::to_string(status.raw_code())),
         text(PercentEncoded(TextOf(status))),
-        details(StatusDetails(status)) {}
-
-  template <typename Submit>
-  int With(const TransportTrailers& more, const Submit& submit) const {
-    std::vector<nghttp2_nv> headers = {ConstantHeader(":status", "200"),
-                                       ConstantHeader("content-type", "application/grpc"),
-                                       AcceptedEncodings(), Header("grpc-status", code)};
+        details(StatusDetails(status)),
+        headers{Header("grpc-status", code)} {
     if (!text.empty()) headers.push_back(Header("grpc-message", text));
     if (!details.empty()) headers.push_back(Header("grpc-status-details-bin", details));
     for (const auto& [name, value] : more) headers.push_back(Header(name, value));
-    return submit(std::span<const nghttp2_nv>(headers));
   }
 
   const std::string code;
   const std::string text;
   const std::string details;
+  std::vector<nghttp2_nv> headers;
 };
 
 // Returns the status of a call whose method returned `status`.
@@ -504,7 +499,6 @@ void Http2Connection::Answer(Http2Stream* stream, const absl::Status& status) {
   if (stream->status.has_value() || !streams_.contains(stream->id)) return;
   stream->status = status;
   if (!status.ok() && !stream->response_begun) DropUnsent(stream);
-  if (stream->unsent.empty() && !stream->response_begun) return SubmitTrailersOnly(stream);
   SubmitHeaders(stream);
 }
 
@@ -514,26 +508,25 @@ void Http2Connection::SubmitHeaders(Http2Stream* stream) {
     return;
   }
   const std::string timing = ServerTiming(*stream);
+  std::vector<nghttp2_nv> headers = {
+      ConstantHeader(":status", "200"), ConstantHeader("content-type", "application/grpc"),
+      ConstantHeader("grpc-accept-encoding", "identity,gzip"), Header("server-timing", timing)};
+  const bool has_body = !stream->unsent.empty();
+  std::optional<Trailers> trailers;
+  if (!has_body) {
+    trailers.emplace(*stream->status, host_.trailers);
+    headers.insert(headers.end(), trailers->headers.begin(), trailers->headers.end());
+  }
   stream->response_begun = true;
-  const std::array<nghttp2_nv, 4> headers = {ConstantHeader(":status", "200"),
-                                             ConstantHeader("content-type", "application/grpc"),
-                                             AcceptedEncodings(), Header("server-timing", timing)};
-  SubmitResponse(stream, headers);
+  SubmitResponse(stream, headers, has_body);
 }
 
-void Http2Connection::SubmitResponse(Http2Stream* stream, std::span<const nghttp2_nv> headers) {
-  const nghttp2_data_provider provider = {
+void Http2Connection::SubmitResponse(Http2Stream* stream, std::span<const nghttp2_nv> headers,
+                                     bool has_body) {
+  const nghttp2_data_provider body = {
       .source = {}, .read_callback = &Callbacks::Guarded<&Callbacks::ReadAnswer>};
-  FailIfFatal(
-      nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), &provider));
-}
-
-void Http2Connection::SubmitTrailersOnly(Http2Stream* stream) {
-  TransportTrailers more = host_.trailers;
-  more.emplace_back("server-timing", ServerTiming(*stream));
-  FailIfFatal(StatusHeaders(*stream->status).With(more, [&](std::span<const nghttp2_nv> headers) {
-    return nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), nullptr);
-  }));
+  FailIfFatal(nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(),
+                                      has_body ? &body : nullptr));
 }
 
 void Http2Connection::RefuseAsHttp(Http2Stream* stream) {
@@ -545,7 +538,7 @@ void Http2Connection::RefuseAsHttp(Http2Stream* stream) {
   unsent_bytes_ += kNotGrpc.size();
   const std::array<nghttp2_nv, 2> headers = {Header(":status", stream->http_refusal),
                                              ConstantHeader("content-type", "text/plain")};
-  SubmitResponse(stream, headers);
+  SubmitResponse(stream, headers, /*has_body=*/true);
 }
 
 ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t room,
@@ -574,12 +567,9 @@ ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t
     *flags |= NGHTTP2_DATA_FLAG_EOF;
   } else if (stream->status.has_value()) {
     *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-    // The same headers as for a response that is only a status, without those already sent.
-    const StatusHeaders status(*stream->status);
-    FailIfFatal(status.With(host_.trailers, [&](std::span<const nghttp2_nv> headers) {
-      const std::span<const nghttp2_nv> trailers = headers.subspan(3);
-      return nghttp2_submit_trailer(session_, stream->id, trailers.data(), trailers.size());
-    }));
+    const Trailers trailers(*stream->status, host_.trailers);
+    FailIfFatal(nghttp2_submit_trailer(session_, stream->id, trailers.headers.data(),
+                                       trailers.headers.size()));
   } else if (taken == 0) {
     return NGHTTP2_ERR_DEFERRED;
   }

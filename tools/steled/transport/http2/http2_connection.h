@@ -222,8 +222,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status);
   void Answer(Http2Stream* stream, const absl::Status& status);
   void SubmitHeaders(Http2Stream* stream);
-  void SubmitResponse(Http2Stream* stream, std::span<const nghttp2_nv> headers);
-  void SubmitTrailersOnly(Http2Stream* stream);
+  void SubmitResponse(Http2Stream* stream, std::span<const nghttp2_nv> headers, bool has_body);
   // Sends the http_refusal of a request that is not gRPC.
   void RefuseAsHttp(Http2Stream* stream);
   // Moves up to `room` bytes of the first unsent message to `buffer`, and sets the flags for
