@@ -1,6 +1,7 @@
 #include "steled/transport/http2/grpc_protocol.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -28,23 +29,18 @@ std::optional<std::chrono::nanoseconds> ParseTimeout(std::string_view text) {
       error != std::errc() || stopped != end || count < 0) {
     return std::nullopt;
   }
-  switch (text.back()) {
-    case 'H':
-      return std::min<Nanos>(std::chrono::hours(std::min<int64_t>(count, 24 * 365)),
-                             std::chrono::hours(24 * 365));
-    case 'M':
-      return std::chrono::minutes(count);
-    case 'S':
-      return std::chrono::seconds(count);
-    case 'm':
-      return std::chrono::milliseconds(count);
-    case 'u':
-      return std::chrono::microseconds(count);
-    case 'n':
-      return Nanos(count);
-    default:
-      return std::nullopt;
+  // A longer timeout could overflow.
+  constexpr Nanos kMost = std::chrono::hours(24 * 365);
+  constexpr std::array<std::pair<char, Nanos>, 6> kUnits = {{{'H', std::chrono::hours(1)},
+                                                             {'M', std::chrono::minutes(1)},
+                                                             {'S', std::chrono::seconds(1)},
+                                                             {'m', std::chrono::milliseconds(1)},
+                                                             {'u', std::chrono::microseconds(1)},
+                                                             {'n', Nanos(1)}}};
+  for (const auto& [unit, length] : kUnits) {
+    if (unit == text.back()) return length * std::min<int64_t>(count, kMost / length);
   }
+  return std::nullopt;
 }
 
 bool IsGrpcContentType(std::string_view text) {
@@ -54,17 +50,13 @@ bool IsGrpcContentType(std::string_view text) {
 }
 
 std::string PercentEncoded(std::string_view text) {
-  constexpr char kHex[] = "0123456789ABCDEF";
   std::string encoded;
   for (const char c : text.substr(0, kStatusTextBytes)) {
     if (c >= ' ' && c <= '~' && c != '%') {
       encoded.push_back(c);
-      continue;
+    } else {
+      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
-    const auto byte = static_cast<unsigned char>(c);
-    encoded.push_back('%');
-    encoded.push_back(kHex[byte >> 4]);
-    encoded.push_back(kHex[byte & 15]);
   }
   return encoded;
 }

@@ -71,8 +71,8 @@ std::string ServerTiming(const Http2Stream& stream) {
       std::max<int64_t>(std::chrono::ceil<std::chrono::milliseconds>(elapsed).count(), 1));
 }
 
-// grpc-status; grpc-message and grpc-status-details-bin where there are some; and `more`, which must
-// outlive this object.
+// grpc-status; grpc-message and grpc-status-details-bin where there are some; and `more`, which
+// must outlive this object.
 struct Trailers {
   Trailers(const absl::Status& status, const TransportTrailers& more)
       : code(std::to_string(status.raw_code())),
@@ -523,8 +523,8 @@ void Http2Connection::SubmitHeaders(Http2Stream* stream) {
 
 void Http2Connection::SubmitResponse(Http2Stream* stream, std::span<const nghttp2_nv> headers,
                                      bool has_body) {
-  const nghttp2_data_provider body = {
-      .source = {}, .read_callback = &Callbacks::Guarded<&Callbacks::ReadAnswer>};
+  const nghttp2_data_provider body = {.source = {},
+                                      .read_callback = &Callbacks::Guarded<&Callbacks::ReadAnswer>};
   FailIfFatal(nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(),
                                       has_body ? &body : nullptr));
 }
