@@ -239,7 +239,7 @@ plant(
     "transport", ["transport_test"], "tools/steled/transport/calls/call_threads.cc",
     ("the last thread that waits for events exits", "(count_ <= kIdleMax || waiting_.load() == 0)", "count_ <= kIdleMax"),
     ("no thread waits for events while calls run", "  if (waiting_.load() > 0 || free_count_.load() == 0) return;", "  if (!is_short) return;"),
-    ("a resumed call keeps its worker slot", "    FreePermit(&permits_[i]);\n", ""),
+    ("a resumed call keeps its worker slot", "    FreePermit(&permit);\n", ""),
     ("the monitor thread sleeps while calls start", "      call_began_.notify_all();\n", ""),
 )
 plant(
