@@ -23,10 +23,10 @@ std::optional<std::chrono::nanoseconds> ParseTimeout(std::string_view text) {
   using Nanos = std::chrono::nanoseconds;
   constexpr size_t kDigitsMax = 8;
   if (text.size() < 2 || text.size() > kDigitsMax + 1) return std::nullopt;
-  int64_t count = 0;
+  uint32_t count = 0;  // has no sign
   const char* const end = text.data() + text.size() - 1;
   if (const auto [stopped, error] = std::from_chars(text.data(), end, count);
-      error != std::errc() || stopped != end || count < 0) {
+      error != std::errc() || stopped != end) {
     return std::nullopt;
   }
   // A longer timeout could overflow.
