@@ -78,13 +78,12 @@ class Http2Transport final : public Transport {
   absl::Status Begin() {
     STELED_RETURN_IF_ERROR(poller_.status());
     if (!poller_.Add(listening_.descriptor(), kListening))
-      return MakeStatus(absl::StatusCode::kUnavailable, "cannot wait for connections");
+      return Unavailable("cannot wait for connections");
     const bool are_watched = Completes([this] {
       stalled_watch_ = std::jthread([this](const std::stop_token& stop) { WatchStalled(stop); });
     });
     if (!are_watched || !threads_.Start())
-      return MakeStatus(absl::StatusCode::kUnavailable,
-                        "no threads for calls: raise the limit of threads, or free memory");
+      return Unavailable("no threads for calls: raise the limit of threads, or free memory");
     return absl::OkStatus();
   }
 

@@ -90,19 +90,16 @@ absl::Status MessageSplitter::Add(std::string_view bytes) {
 
 absl::Status MessageSplitter::ReadPrefix() {
   if (prefix_[0] == 1 && !allows_compressed_) {
-    return MakeStatus(absl::StatusCode::kInternal,
-                      "A message is compressed, and grpc-encoding does not say how");
+    return Internal("A message is compressed, and grpc-encoding does not say how");
   }
   if (prefix_[0] != 0 && prefix_[0] != 1)
-    return MakeStatus(absl::StatusCode::kInternal,
-                      "A message begins with a byte that is not gRPC's");
+    return Internal("A message begins with a byte that is not gRPC's");
   length_ = 0;
   for (size_t i = 1; i < kPrefixBytes; ++i)
     length_ = length_ << 8 | static_cast<unsigned char>(prefix_[i]);
   if (length_ > message_bytes_max_) {
-    return MakeStatus(
-        absl::StatusCode::kResourceExhausted,
-        fmt::format("A message of {} bytes; at most {} are allowed", length_, message_bytes_max_));
+    return ResourceExhausted("A message of {} bytes; at most {} are allowed", length_,
+                             message_bytes_max_);
   }
   message_.reserve(std::min(length_, kReserveBytesMax));
   return absl::OkStatus();

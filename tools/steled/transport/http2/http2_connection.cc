@@ -93,13 +93,12 @@ struct Trailers {
 // Returns the status of a call whose method returned `status`.
 absl::Status StatusToReturn(const Http2Stream& stream, const absl::Status& status) {
   if (stream.is_beyond_memory) {
-    return MakeStatus(absl::StatusCode::kUnavailable,
-                      "Too many bytes of answers that nobody has read; try again later");
+    return Unavailable("Too many bytes of answers that nobody has read; try again later");
   }
   if (!stream.request_error.ok()) return stream.request_error;
   if (!absl::IsCancelled(status) && !(status.ok() && stream.is_incomplete)) return status;
   // The client did not cancel the call; it may retry elsewhere, or here later.
-  if (stream.is_ending) return MakeStatus(absl::StatusCode::kUnavailable, "The server ends");
+  if (stream.is_ending) return Unavailable("The server ends");
   if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {
     return MakeStatus(absl::StatusCode::kDeadlineExceeded, "The call's deadline has passed");
   }
@@ -382,10 +381,8 @@ void Http2Connection::FlushOrShutDown() {
 void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   if (stream->header_bytes > kHeaderBytesMax) {
     stream->metadata.clear();
-    return GiveUp(
-        stream, RefusalCause::kLargeHeaders,
-        MakeStatus(absl::StatusCode::kResourceExhausted,
-                   fmt::format("Headers of more than {} bytes; send fewer", kHeaderBytesMax)));
+    return GiveUp(stream, RefusalCause::kLargeHeaders,
+                  ResourceExhausted("Headers of more than {} bytes; send fewer", kHeaderBytesMax));
   }
   const bool is_check = stream->path == host_.health_check;
   if (is_check) stream->metadata.clear();  // not used
@@ -401,8 +398,7 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
                   Unimplemented("grpc-encoding can be identity or gzip here"));
   }
   if (stream->has_bad_timeout) {
-    return GiveUp(stream, RefusalCause::kBadRequest,
-                  MakeStatus(absl::StatusCode::kInternal, "grpc-timeout cannot be read"));
+    return GiveUp(stream, RefusalCause::kBadRequest, Internal("grpc-timeout cannot be read"));
   }
   stream->takes_stream = Contains(host_.request_streams, stream->path);
   stream->method = host_.router.Find(stream->path);
@@ -423,9 +419,8 @@ void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes
   if (!ChargeRequest(stream, bytes.size()))
     return GiveUp(stream, RefusalCause::kMemory, TooManyRequestBytes());
   if (stream->request.whole_count() > kWaitingMessagesMax) {
-    return GiveUp(
-        stream, RefusalCause::kBadRequest,
-        MakeStatus(absl::StatusCode::kResourceExhausted, "Too many messages wait on one stream"));
+    return GiveUp(stream, RefusalCause::kBadRequest,
+                  ResourceExhausted("Too many messages wait on one stream"));
   }
   if (stream->takes_stream && stream->request.whole_count() > 0) {
     BeginCall(stream);
@@ -444,7 +439,7 @@ void Http2Connection::OnRequestEnd(Http2Stream* stream) {
   if (stream->http_refusal != nullptr) return RefuseAsHttp(stream);
   if (stream->request.IsInside()) {
     return GiveUp(stream, RefusalCause::kBadRequest,
-                  MakeStatus(absl::StatusCode::kInternal, "The request ends inside of a message"));
+                  Internal("The request ends inside of a message"));
   }
   BeginCall(stream);
   Notify(stream);

@@ -168,8 +168,7 @@ class PathLock {
 };
 
 absl::Status CannotListen(const std::string& path, std::string_view reason) {
-  return MakeStatus(absl::StatusCode::kUnavailable,
-                    fmt::format("cannot listen on unix:{}: {}", path, reason));
+  return Unavailable("cannot listen on unix:{}: {}", path, reason);
 }
 
 // Removes the file of a killed process first.
@@ -205,9 +204,7 @@ absl::StatusOr<ListeningSocket> ListeningSocket::Listen(const std::string& addre
         descriptor, fmt::format("{}:{}", address.substr(0, address.rfind(':')), PortOf(descriptor)),
         {});
   }
-  return MakeStatus(
-      absl::StatusCode::kUnavailable,
-      fmt::format("cannot listen on {}: {}; is the port taken?", address, std::strerror(errno)));
+  return Unavailable("cannot listen on {}: {}; is the port taken?", address, std::strerror(errno));
 }
 
 absl::StatusOr<ListeningSocket> ListeningSocket::ListenOnPath(const std::string& address,
