@@ -175,14 +175,15 @@ plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_connection.cc",
     ("a paused call is not notified of free space", "    room_.notify_all();\n    Notify(stream);\n", "    room_.notify_all();\n    stream->changed.notify_all();\n"),
     ("a call that the server ends is reported as cancelled by the client", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
-    ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && is_partial)) return status;", "if (!absl::IsCancelled(status)) return status;"),
+    ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && stream.is_incomplete)) return status;", "if (!absl::IsCancelled(status)) return status;"),
     ("an expired deadline is counted as a cancellation by the client", "if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {", "if (false) {"),
-    ("a request's reservation is not released", "  host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n  ReleaseUnread", "  ReleaseUnread"),
+    ("a request's reservation is not released", "  host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n  ReleaseUnread", "  ReleaseUnread"),
     ("the server waits for the rest of a rejected request", "if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream", "if (stream == nullptr) nghttp2_submit_rst_stream"),
-    ("a stream without a request is not charged", "  stream->stream_bytes = kept_bytes;\n", "  host_.memory().Release(kept_bytes, MemoryUse::kSmall);\n"),
-    ("a rejected request keeps its reservation", "    host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n    stream->request.Drop();", "    stream->request.Drop();"),
+    ("a stream without a request is not charged", "  stream->stream_bytes = kept_bytes;\n", "  host_.memory.Release(kept_bytes, MemoryUse::kSmall);\n"),
+    ("a rejected request keeps its reservation", "    host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n    stream->request.Drop();", "    stream->request.Drop();"),
     ("a request that ends inside a message is accepted", "if (stream->request.IsInside())", "if (false)"),
     ("headers have no bound", "if (stream->header_bytes > Http2Connection::kHeaderBytesMax)", "if (false)"),
+    ("calls start during a shutdown", "  if (is_drained_) return GiveUp(", "  if (false) return GiveUp("),
     ("a connection's end is not read with its last bytes", "(is_ending || !read.is_all)", "!read.is_all"),
     ("a message is sent repeatedly", "    stream->unsent_offset = 0;\n", ""),
     ("unread responses have no bound", "kOutboundFramesMax = 10'000;", "kOutboundFramesMax = 1'000'000'000;"),
@@ -192,30 +193,32 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
     ("a stream that the client does not read is sent without bound", "const auto is_free = [this, stream] { return HasRoom(*stream); };", "const auto is_free = [] { return true; };"),
-    ("unread responses are not charged", "if (held > kSmallAnswerBytes) {", "if (held == 0) {"),
     ("a stream is charged for messages that were handled", "  if (stream->takes_stream) ReleaseHandled(stream);\n", ""),
     ("one byte now and then keeps a request alive", "if (!is_first && stream->paced_bytes < least) return;", ""),
     ("one connection may use all memory for responses", "bytes + most / kKeptShare <= memory.answer_bytes_left()", "bytes <= memory.answer_bytes_left()"),
 )
 plant(
-    "transport", ["transport_test"], "tools/steled/transport/http2/http2_timeouts.cc",
-    ("a stream that the client does not read is kept", "stream->unsent_mark < (IsCharged",
-     "false && stream->unsent_mark < (IsCharged"),
-    ("a silent client gets no ping", "    is_asked_ = true;\n", ""),
-    ("the server waits for a request that stopped in the middle", "const bool is_paced = moved_at >= since;", "const bool is_paced = true;"),
-    ("a running call is treated as a stopped one", "if (stream->has_begun || stream->status.has_value()) continue;", "if (stream->status.has_value()) continue;"),
-    ("a request may take any time", "if (is_paced && stream->begun_at >= begun_since) continue;", "if (is_paced) continue;"),
+    "transport", ["transport_test"], "tools/steled/transport/http2/http2_stream.h",
+    ("unread responses are not charged", "held > kSmallAnswerBytes ? held : 0", "0"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_end.cc",
-    ("a paused call is not notified that its client has gone", "  Notify(&stream);\n  // A finished", "  stream.changed.notify_all();\n  // A finished"),
+    ("a paused call is not notified that its client has gone", "  ReleaseStream(stream);\n  Notify(stream);\n", "  ReleaseStream(stream);\n  stream->changed.notify_all();\n"),
     ("a cancelled call is not notified", "if (stream.has_begun && !stream.is_done) {", "if (false) {"),
-    ("an incomplete request gets no status at the end", "    GiveUp(stream.get(), RefusalCause::kShutdown, Overloaded(\"The server ends\"));\n", ""),
+    ("an incomplete request gets no status at the end", "if (stream->IsIncomplete() && stream->http_refusal == nullptr)", "if (false)"),
     ("the shutdown does not wait for data in flight", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),
+    ("a stream that the client does not read is kept", "return stream->unsent_mark < (is_charged", "return false && stream->unsent_mark < (is_charged"),
+    ("a silent client gets no ping", "    is_asked_ = true;\n", ""),
+    ("the server waits for a request that stopped in the middle", "if (moved_at < cutoffs.moved_since) {", "if (false) {"),
+    ("a running call is treated as a stopped one", "if (!stream.IsIncomplete()) return nullptr;", "if (stream.status.has_value()) return nullptr;"),
+    ("a request may take any time", "stream.begun_at < cutoffs.begun_since ?", "false ?"),
+    ("a request of headers alone is kept", "has_bytes ? stream.waits_since : stream.begun_at;", "has_bytes ? stream.waits_since : cutoffs.moved_since;"),
+    ("a client is promised that an applied write had no effect", "stream.has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM",
+     "stream.has_begun ? NGHTTP2_REFUSED_STREAM : NGHTTP2_INTERNAL_ERROR"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",
-    ("calls above the limit are not counted", "      host_.OnRefused({stream->path, connection->peer(), admitted.code(), cause});\n", ""),
+    ("calls above the limit are not counted", "      host_.observer.OnRefused({stream->path, connection->peer(), admitted.code(), cause});\n", ""),
     ("a paused call keeps its slot", "      places_.Leave(", "      if (!call->IsPaused()) places_.Leave("),
     ("the deadline of a paused call is not checked", "*deadline <= now)) late", "*deadline <= now - std::chrono::hours(1))) late"),
     ("a call that gets no message is kept", "if (is_silent || is_over", "if (is_over"),
@@ -223,7 +226,6 @@ plant(
     ("only one of several calls that arrive together is run", "        Defer(std::move(call));", "        call.Finish(absl::OkStatus());"),
     ("a waiting call wakes no thread", "      waiting_.splice(waiting_.end(), call);\n    }\n    poller_.Wake();", "      waiting_.splice(waiting_.end(), call);\n    }"),
     ("the shutdown does not wait for calls", "if (!call_ended_.wait_until(lock, end, is_idle)) {", "if (true) {"),
-    ("calls start during a shutdown", "    if (call.stream()->is_late) {\n      *cause", "    if (false) {\n      *cause"),
     ("calls that are on their way at the end are refused", "c.AwaitAnnounced(end);", "{}"),
     ("a lost connection is kept", "    if (ready == Http2Connection::Ready::kOver) Remove(id);", ""),
 )
@@ -237,7 +239,7 @@ plant(
     "transport", ["transport_test"], "tools/steled/transport/calls/call_threads.cc",
     ("the last thread that waits for events exits", "(count_ <= kIdleMax || waiting_.load() == 0)", "count_ <= kIdleMax"),
     ("no thread waits for events while calls run", "  if (waiting_.load() > 0 || free_count_.load() == 0) return;", "  if (!is_short) return;"),
-    ("a resumed call keeps its worker slot", "    FreePermit(&permits_[i]);\n", ""),
+    ("a resumed call keeps its worker slot", "    FreePermit(&permit);\n", ""),
     ("the monitor thread sleeps while calls start", "      call_began_.notify_all();\n", ""),
 )
 plant(
@@ -277,12 +279,6 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/served_call.h",
     ("a call is started although its client has gone", "!awaited.ok()) {", "false) {"),
-)
-plant(
-    "transport", ["transport_test"], "tools/steled/transport/http2/http2_timeouts.cc",
-    ("a request of headers alone is kept", "has_bytes ? stream->waits_since : stream->begun_at;", "has_bytes ? stream->waits_since : since;"),
-    ("a client is promised that an applied write had no effect", "stream.has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM",
-     "stream.has_begun ? NGHTTP2_REFUSED_STREAM : NGHTTP2_INTERNAL_ERROR"),
 )
 plant(
     "steled", ["steled_test --gtest_filter=RetiredTables.*"], "tools/steled/state/open_tables.cc",

@@ -373,11 +373,11 @@ TEST(Tls, ADamagedCertificateAfterTheFirstIsAnError) {
   const std::string own = ReadFile(certificates.Path("server.pem"));
   const std::string authority = ReadFile(certificates.Path("ca.pem"));
   const std::string cut = authority.substr(0, authority.size() / 2);
-  EXPECT_TRUE(TlsContext::Create(own + authority + "# the end\n", key, authority).ok());
-  const absl::Status chain = TlsContext::Create(own + cut, key, authority).status();
+  EXPECT_TRUE(NewTlsContext({own + authority + "# the end\n", key, authority}).ok());
+  const absl::Status chain = NewTlsContext({own + cut, key, authority}).status();
   EXPECT_NE(chain.ToString().find("the certificate chain of --tls-cert"), std::string::npos)
       << chain;
-  const absl::Status trusted = TlsContext::Create(own, key, authority + cut).status();
+  const absl::Status trusted = NewTlsContext({own, key, authority + cut}).status();
   EXPECT_NE(trusted.ToString().find("a certificate of --tls-client-ca"), std::string::npos)
       << trusted;
 }

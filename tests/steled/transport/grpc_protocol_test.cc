@@ -25,7 +25,7 @@ TEST(GrpcProtocol, ReadsTimeoutsOfEveryUnit) {
 
 TEST(GrpcProtocol, RefusesWhatIsNoTimeout) {
   for (const char* const text :
-       {"", "S", "5", "5x", "-5S", "5 S", "123456789S", "5SS", "+5S", "0x5S"}) {
+       {"", "S", "5", "5x", "-5S", "-0S", "5 S", "123456789S", "5SS", "+5S", "0x5S"}) {
     EXPECT_EQ(ParseTimeout(text), std::nullopt) << text;
   }
 }

@@ -36,6 +36,9 @@ STELED_DEFINE_ERROR(NotFound, kNotFound)
 STELED_DEFINE_ERROR(AlreadyExists, kAlreadyExists)
 STELED_DEFINE_ERROR(FailedPrecondition, kFailedPrecondition)
 STELED_DEFINE_ERROR(Unimplemented, kUnimplemented)
+STELED_DEFINE_ERROR(ResourceExhausted, kResourceExhausted)
+STELED_DEFINE_ERROR(Unavailable, kUnavailable)
+STELED_DEFINE_ERROR(Internal, kInternal)
 #undef STELED_DEFINE_ERROR
 
 using internal::InElement;

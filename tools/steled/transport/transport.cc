@@ -40,48 +40,6 @@ constexpr uint64_t kFirstConnection = 2;
 constexpr std::chrono::seconds kIdle(10);        // after which a superfluous thread ends
 constexpr std::chrono::seconds kShrinkAfter(1);  // a client that reads nothing for so long is slow
 
-// Implements the interface for connections. Exists until the last thread has ended.
-class Host final : public ConnectionHost {
- public:
-  Host(const TransportOptions& options, const Router* router, CallObserver* observer,
-       std::function<void(const Http2Stream*)> resume)
-      : options_(options),
-        router_(*router),
-        observer_(observer),
-        resume_(std::move(resume)),
-        memory_(options.request_memory_bytes) {}
-
-  const Method* FindMethod(std::string_view path) const override { return router_.Find(path); }
-  bool TakesStream(std::string_view path) const override {
-    return std::find(options_.request_streams.begin(), options_.request_streams.end(), path) !=
-           options_.request_streams.end();
-  }
-  bool IsAskedFor(std::string_view name) const override {
-    return std::find(options_.metadata.begin(), options_.metadata.end(), name) !=
-           options_.metadata.end();
-  }
-  const TransportTrailers& trailers() const override { return options_.trailers; }
-  size_t MessageBytesMax(std::string_view path) const override {
-    return std::min(options_.message_bytes_max, router_.MessageBytesMax(path));
-  }
-  bool IsHealthCheck(std::string_view path) const override { return path == options_.health_check; }
-  RequestMemory& memory() override { return memory_; }
-  void OnRefused(const RefusedCall& call) override {
-    if (observer_ != nullptr) observer_->OnRefused(call);
-  }
-  void OnHandshakeFailed(const std::string& peer, std::string_view reason) override {
-    if (observer_ != nullptr) observer_->OnHandshakeFailed(peer, reason);
-  }
-  void OnResumed(const Http2Stream* stream) override { resume_(stream); }
-
- private:
-  const TransportOptions& options_;
-  const Router& router_;
-  CallObserver* const observer_;  // may be null
-  const std::function<void(const Http2Stream*)> resume_;
-  RequestMemory memory_;
-};
-
 std::vector<const Method*> MethodsOf(const std::vector<std::string>& paths, const Router& router) {
   std::vector<const Method*> methods;
   for (const std::string& path : paths) methods.push_back(router.Find(path));
@@ -91,10 +49,17 @@ std::vector<const Method*> MethodsOf(const std::vector<std::string>& paths, cons
 class Http2Transport final : public Transport {
  public:
   Http2Transport(const TransportOptions& options, const Router* router, CallObserver* observer,
-                 ListeningSocket listening, std::optional<TlsContext> tls)
+                 ListeningSocket listening, TlsContext tls)
       : options_(options),
-        host_(options_, router, observer, [this](const Http2Stream* stream) { Resume(stream); }),
-        observer_(observer),
+        host_{.router = *router,
+              .observer = observer == nullptr ? nobody_ : *observer,
+              .request_streams = options.request_streams,
+              .metadata = options.metadata,
+              .trailers = options.trailers,
+              .health_check = options.health_check,
+              .message_bytes_max = options.message_bytes_max,
+              .resume = [this](const Http2Stream* stream) { Resume(stream); },
+              .memory = RequestMemory(options.request_memory_bytes)},
         listening_(std::move(listening)),
         tls_(std::move(tls)),
         address_(listening_.address()),
@@ -113,20 +78,19 @@ class Http2Transport final : public Transport {
   absl::Status Begin() {
     STELED_RETURN_IF_ERROR(poller_.status());
     if (!poller_.Add(listening_.descriptor(), kListening))
-      return MakeStatus(absl::StatusCode::kUnavailable, "cannot wait for connections");
+      return Unavailable("cannot wait for connections");
     const bool are_watched = Completes([this] {
       stalled_watch_ = std::jthread([this](const std::stop_token& stop) { WatchStalled(stop); });
     });
     if (!are_watched || !threads_.Start())
-      return MakeStatus(absl::StatusCode::kUnavailable,
-                        "no threads for calls: raise the limit of threads, or free memory");
+      return Unavailable("no threads for calls: raise the limit of threads, or free memory");
     return absl::OkStatus();
   }
 
   const std::string& address() const override { return address_; }
 
   TransportFigures Figures() override {
-    TransportFigures figures{.request_bytes = host_.memory().bytes()};
+    TransportFigures figures{.request_bytes = host_.memory.bytes()};
     VisitConnections([&](uint64_t /*id*/, Http2Connection& connection) {
       ++figures.connections;
       figures.streams += connection.StreamCount();
@@ -138,17 +102,26 @@ class Http2Transport final : public Transport {
   }
 
   absl::Status UseTls(const TlsFiles& tls) override {
-    STELED_ASSIGN_OR_RETURN(TlsContext context, TlsContext::Create(tls.certificate_chain,
-                                                                   tls.private_key, tls.client_ca));
+    STELED_ASSIGN_OR_RETURN(TlsContext context, NewTlsContext(tls));
     const std::lock_guard lock(tls_mutex_);
     tls_ = std::move(context);
     return absl::OkStatus();
   }
 
   void LookForStalled() override {
-    GiveUpStalled();
-    EndUnread();
-    ShrinkPaused();
+    const SteadyClock::time_point now = SteadyClock::now();
+    const Http2Connection::Cutoffs cutoffs{
+        .greeted_since = now - options_.cutoffs,
+        .moved_since = now - Patience(options_.cutoffs),
+        .begun_since = now - options_.request_time_max,
+        .read_since = now - options_.stall_timeout,
+        .charged_since = now - Patience(options_.stall_timeout),
+        .ping_since = now - options_.ping_after,
+        .silent_since = now - options_.ping_after - options_.cutoffs};
+    VisitConnections([&](uint64_t id, Http2Connection& connection) {
+      if (!connection.EndStalled(cutoffs)) Remove(id);
+    });
+    ShrinkPaused(now);
   }
 
   void Stop(std::chrono::milliseconds grace) override {
@@ -199,7 +172,7 @@ class Http2Transport final : public Transport {
     if (RunWaitingCall()) return CallThreads::Turn::kDidWork;
     threads_.StartsWaiting();
     std::optional<Poller::Event> event;
-    if (!are_running_) event = poller_.Watch();
+    if (running_count_ == 0) event = poller_.Watch();
     if (!event.has_value()) event = poller_.Wait(kIdle);
     threads_.StopsWaiting();
     if (is_stopped_) {
@@ -247,7 +220,7 @@ class Http2Transport final : public Transport {
       admitted = TakePlace(call.front(), &cause);
       if (admitted.ok()) return call;
       // Before the client gets the status, and looks at the metrics.
-      host_.OnRefused({stream->path, connection->peer(), admitted.code(), cause});
+      host_.observer.OnRefused({stream->path, connection->peer(), admitted.code(), cause});
     } catch (...) {
       admitted = StatusOfException();
     }
@@ -257,20 +230,11 @@ class Http2Transport final : public Transport {
 
   absl::Status TakePlace(const ServedCall& call, RefusalCause* cause) {
     const std::lock_guard lock(mutex_);
-    if (call.stream()->is_late) {
-      *cause = RefusalCause::kShutdown;
-      return Overloaded("The server ends");
-    }
     const absl::Status taken = places_.Take(call.path(), call.connection()->places_taken(), cause);
     if (!taken.ok()) return taken;
     ++call_count_;
-    are_running_ = true;
-    return absl::OkStatus();
-  }
-
-  bool IsOnlyCall() {
-    const std::lock_guard lock(mutex_);
-    return RunningCount() == 1;
+    ++running_count_;
+    return taken;
   }
 
   void Defer(Calls call) {
@@ -298,13 +262,12 @@ class Http2Transport final : public Transport {
   // Nothing here throws, so the call's place is released and it is counted as ended in any case.
   void RunCall(Calls calls) {
     ServedCall& call = calls.front();
-    threads_.BeginCall(
-        times_.AreShort(call.method(), !times_.Syncs(call.method()) || IsOnlyCall()));
+    threads_.BeginCall(times_.AreShort(call.method(), /*is_alone=*/running_count_ == 1));
     const SteadyClock::time_point begin = SteadyClock::now();
     const bool is_resumed = call.IsPaused();
     if (!is_resumed) {
       call.SetBegin(begin);
-      if (observer_ != nullptr) Completes([&] { observer_->OnBegin(call.path()); });
+      Completes([&] { host_.observer.OnBegin(call.path()); });
     }
     absl::Status status = call.Handle();
     times_.Add(call.method(), SteadyClock::now() - begin);
@@ -318,27 +281,23 @@ class Http2Transport final : public Transport {
       if (status.ok()) return threads_.EndCall();
     }
     const absl::StatusCode code = call.Finish(status);
-    if (observer_ != nullptr) Completes([&] { TellEnd(call, code); });
+    Completes([&] { TellEnd(call, code); });
     threads_.EndCall();
     const std::lock_guard lock(mutex_);
     --call_count_;
-    UpdateRunning();
+    --running_count_;
     if (call_count_ == 0 && !accepts_connections_) call_ended_.notify_all();
   }
 
   void TellEnd(const ServedCall& call, absl::StatusCode code) {
     // A call that has sent something counts as run.
     if (call.refusal().has_value() && call.sent_bytes() == 0) {
-      return observer_->OnRefused(
+      return host_.observer.OnRefused(
           {call.path(), call.peer(), code, *call.refusal(), /*has_begun=*/true});
     }
-    observer_->OnEnd({call.path(), call.peer(), code, SteadyClock::now() - call.begin(),
-                      call.received_bytes(), call.sent_bytes(), call.is_beyond_memory()});
+    host_.observer.OnEnd({call.path(), call.peer(), code, SteadyClock::now() - call.begin(),
+                          call.received_bytes(), call.sent_bytes(), call.is_beyond_memory()});
   }
-
-  // Needs the lock.
-  int RunningCount() const { return call_count_ - static_cast<int>(paused_.size()); }
-  void UpdateRunning() { are_running_ = RunningCount() > 0; }
 
   // ---- calls that wait without a thread ----
 
@@ -353,7 +312,7 @@ class Http2Transport final : public Transport {
       Paused& paused = paused_[stream.get()];
       paused.call.swap(*calls);
       paused.since = SteadyClock::now();
-      UpdateRunning();
+      --running_count_;
     } catch (...) {
       return StatusOfException();
     }
@@ -372,15 +331,14 @@ class Http2Transport final : public Transport {
       paused_.erase(found);
       const ServedCall& call = waiting_.back();
       places_.TakeAgain(call.path(), call.connection()->places_taken());
-      UpdateRunning();
+      ++running_count_;
     }
     poller_.Wake();
   }
 
   // Releases resources of paused calls whose clients are slow. Resumes those whose time or deadline
   // has passed, and those that got no message for too long, so that they end.
-  void ShrinkPaused() {
-    const SteadyClock::time_point now = SteadyClock::now();
+  void ShrinkPaused(SteadyClock::time_point now) {
     std::vector<std::shared_ptr<void>> given_away;  // destroyed without the lock
     std::vector<Http2Connection::StreamPtr> late;
     {
@@ -412,9 +370,7 @@ class Http2Transport final : public Transport {
   }
 
   void AddConnection(int descriptor) {
-    const std::optional<TlsContext> tls = Tls();
-    std::unique_ptr<Socket> socket =
-        tls.has_value() ? NewTlsSocket(descriptor, *tls) : NewPlainSocket(descriptor);
+    std::unique_ptr<Socket> socket = Socket::New(descriptor, Tls());
     if (socket == nullptr) return;
     const auto connection = std::make_shared<Http2Connection>(std::move(socket), &host_);
     uint64_t id = 0;
@@ -429,14 +385,13 @@ class Http2Transport final : public Transport {
     }
     if (id == 0) {
       // There are too many connections. This one is closed, and its client retries.
-      if (observer_ != nullptr) observer_->OnConnectionRefused(connection->peer());
-      return;
+      return host_.observer.OnConnectionRefused(connection->peer());
     }
     // The poller also reports bytes that arrived before.
     if (!poller_.Add(descriptor, id)) Remove(id);
   }
 
-  std::optional<TlsContext> Tls() {
+  TlsContext Tls() {
     const std::lock_guard lock(tls_mutex_);
     return tls_;
   }
@@ -483,31 +438,7 @@ class Http2Transport final : public Transport {
 
   // The time that clients have, which is usually `usual`.
   std::chrono::milliseconds Patience(std::chrono::milliseconds usual) {
-    return host_.memory().IsScarce() ? std::min(usual, options_.scarce_time) : usual;
-  }
-
-  void GiveUpStalled() {
-    const SteadyClock::time_point now = SteadyClock::now();
-    const SteadyClock::time_point since = now - Patience(options_.cutoffs);
-    const SteadyClock::time_point begun_since = now - options_.request_time_max;
-    VisitConnections([&](uint64_t id, Http2Connection& connection) {
-      const bool is_late = connection.since() < now - options_.cutoffs;
-      if (is_late && !connection.IsGreeted()) return Remove(id);
-      connection.GiveUpStalled(since, begun_since);
-    });
-  }
-
-  void EndUnread() {
-    const SteadyClock::time_point now = SteadyClock::now();
-    const Http2Connection::Cutoffs cutoffs{
-        .since = now - options_.stall_timeout,
-        .unread_since = now - Patience(options_.stall_timeout),
-        .ping_since = now - options_.ping_after,
-        .silent_since = now - options_.ping_after - options_.cutoffs};
-    VisitConnections([&](uint64_t id, Http2Connection& connection) {
-      if (!connection.EndUnread(cutoffs)) Remove(id);
-      connection.StopCallsOfClosedStreams();
-    });
+    return host_.memory.IsScarce() ? std::min(usual, options_.scarce_time) : usual;
   }
 
   void WatchStalled(const std::stop_token& stop) {
@@ -515,22 +446,24 @@ class Http2Transport final : public Transport {
     while (!stop.stop_requested()) {
       never_.wait_for(lock, stop, options_.look_every, [] { return false; });
       Completes([this] { LookForStalled(); });
-      host_.memory().TrimWhenQuiet();
+      host_.memory.TrimWhenQuiet();
       AcceptAll();  // clients that an error kept out
     }
   }
 
   const TransportOptions options_;
-  Host host_;
-  CallObserver* const observer_;  // may be null
+  CallObserver nobody_;  // if there is no observer
+  ConnectionHost host_;
   std::mutex listening_mutex_;
   ListeningSocket listening_;  // guarded by listening_mutex_
   std::mutex tls_mutex_;
-  // Guarded by tls_mutex_. TLS sockets that were made with it keep its OpenSSL objects.
-  std::optional<TlsContext> tls_;
+  // Guarded by tls_mutex_; null: connections are plain. Sockets that were made with it keep its
+  // OpenSSL objects.
+  TlsContext tls_;
   const std::string address_;
   Poller poller_;
-  std::atomic<bool> are_running_ = false;  // calls are running; a hint for waiting threads
+  // The calls of call_count_ that are not paused. Changed under mutex_; a hint without it.
+  std::atomic<int> running_count_ = 0;
   std::atomic<bool> is_stopped_ = false;
   bool is_stopping_ = false;  // Stop was called
 
@@ -560,11 +493,9 @@ class Http2Transport final : public Transport {
 absl::StatusOr<std::unique_ptr<Transport>> Transport::Start(const TransportOptions& options,
                                                             const Router* router,
                                                             CallObserver* observer) {
-  std::optional<TlsContext> tls;
+  TlsContext tls;
   if (!options.tls.certificate_chain.empty()) {
-    STELED_ASSIGN_OR_RETURN(
-        tls, TlsContext::Create(options.tls.certificate_chain, options.tls.private_key,
-                                options.tls.client_ca));
+    STELED_ASSIGN_OR_RETURN(tls, NewTlsContext(options.tls));
   }
   STELED_ASSIGN_OR_RETURN(ListeningSocket listening, ListeningSocket::Listen(options.listen));
   auto server = std::make_unique<Http2Transport>(options, router, observer, std::move(listening),

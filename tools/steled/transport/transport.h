@@ -20,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "steled/transport/calls/call.h"
+#include "steled/transport/sockets/tls.h"
 
 namespace stele::server {
 
@@ -34,13 +35,6 @@ struct TransportFigures {
   size_t streams = 0;        // of all connections
   size_t paused_calls = 0;   // that wait without a thread
   size_t request_bytes = 0;  // reserved of request_memory_bytes
-};
-
-// PEM texts. With a client_ca, clients must present a certificate signed by it.
-struct TlsFiles {
-  std::string certificate_chain;
-  std::string private_key;
-  std::string client_ca;
 };
 
 struct TransportOptions {

@@ -4,6 +4,7 @@
 //            the lock of a connection.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -28,10 +29,18 @@ enum class RefusalCause : uint8_t {
   kUnknownMethod,
   kBadRequest,  // breaks gRPC's rules, or is too large
 };
-inline constexpr size_t kRefusalCauses = 11;
-
 // In lower case, with underscores.
-std::string_view NameOf(RefusalCause cause);
+inline constexpr std::array<std::string_view, 11> kRefusalCauseNames = {
+    "call_limit",       "connection_call_limit",
+    "other_call_limit", "memory",
+    "connection_limit", "shutdown",
+    "given_up",         "slow_request",
+    "large_headers",    "unknown_method",
+    "bad_request"};
+inline constexpr size_t kRefusalCauses = kRefusalCauseNames.size();
+constexpr std::string_view NameOf(RefusalCause cause) {
+  return kRefusalCauseNames[static_cast<size_t>(cause)];
+}
 
 // A call that ran.
 struct EndedCall {
@@ -53,17 +62,18 @@ struct RefusedCall {
   bool has_begun = false;  // OnBegin was called, and OnEnd is not
 };
 
+// Gets the reports. This class ignores them.
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
-  virtual void OnBegin(const std::string& path) = 0;
-  virtual void OnEnd(const EndedCall& call) = 0;
-  virtual void OnRefused(const RefusedCall& call) = 0;
+  virtual void OnBegin(const std::string& /*path*/) {}
+  virtual void OnEnd(const EndedCall& /*call*/) {}
+  virtual void OnRefused(const RefusedCall& /*call*/) {}
   // A connection above the limit was closed at once.
-  virtual void OnConnectionRefused(const std::string& peer) = 0;
+  virtual void OnConnectionRefused(const std::string& /*peer*/) {}
   // A client sent data but did not finish its TLS handshake, or did not send HTTP/2's preface
   // first.
-  virtual void OnHandshakeFailed(const std::string& peer, std::string_view reason) = 0;
+  virtual void OnHandshakeFailed(const std::string& /*peer*/, std::string_view /*reason*/) {}
 };
 
 }  // namespace stele::server

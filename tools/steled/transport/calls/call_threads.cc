@@ -34,11 +34,7 @@ CallThreads::~CallThreads() { Wait(); }
 
 bool CallThreads::Start() {
   const auto start_watch = [this] {
-    // The thread itself needs no memory.
-    std::vector<uint64_t> seen(permits_.size());
-    watch_ = std::jthread([this, seen = std::move(seen)](const std::stop_token& stop) mutable {
-      Watch(stop, &seen);
-    });
+    watch_ = std::jthread([this](const std::stop_token& stop) { Watch(stop); });
   };
   if (!Completes(start_watch)) return false;
   const std::lock_guard lock(mutex_);
@@ -143,7 +139,7 @@ void CallThreads::EndCall() {
 
 // ---- the monitor ----
 
-void CallThreads::Watch(const std::stop_token& stop, std::vector<uint64_t>* seen) {
+void CallThreads::Watch(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   for (int looks = 0; !stop.stop_requested();) {
     if (looks < kLooksAwake) {
@@ -151,26 +147,26 @@ void CallThreads::Watch(const std::stop_token& stop, std::vector<uint64_t>* seen
     } else {
       // Calls that begin after this see the flag. The next look sees calls that began before.
       watch_sleeps_ = true;
-      if (!LookAtPermits(seen)) call_began_.wait(lock, stop, [this] { return !watch_sleeps_; });
+      if (!LookAtPermits()) call_began_.wait(lock, stop, [this] { return !watch_sleeps_; });
       watch_sleeps_ = false;
       looks = 0;
     }
-    looks = LookAtPermits(seen) ? 0 : looks + 1;
+    looks = LookAtPermits() ? 0 : looks + 1;
   }
 }
 
-bool CallThreads::LookAtPermits(std::vector<uint64_t>* seen) {
+bool CallThreads::LookAtPermits() {
   // A thread that waits for events tries it itself when it gets a call.
   if (std::exchange(lacks_thread_, false) && waiting_.load() == 0) FillPermit();
   bool has_run = false;
-  for (size_t i = 0; i < permits_.size(); ++i) {
-    uint64_t calls = permits_[i].calls.load();
+  for (CallPermit& permit : permits_) {
+    uint64_t calls = permit.calls.load();
     const bool is_running = calls % 2 == 1;
-    const bool is_same = calls == std::exchange((*seen)[i], calls);
+    const bool is_same = calls == std::exchange(permit.seen, calls);
     has_run = has_run || is_running || !is_same;
-    if (!is_running || !is_same || !permits_[i].calls.compare_exchange_strong(calls, calls + 1))
+    if (!is_running || !is_same || !permit.calls.compare_exchange_strong(calls, calls + 1))
       continue;
-    FreePermit(&permits_[i]);
+    FreePermit(&permit);
     if (waiting_.load() == 0) FillPermit();
   }
   return has_run || lacks_thread_;

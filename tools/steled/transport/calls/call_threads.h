@@ -24,9 +24,9 @@
 
 namespace stele::server {
 
-// The number is odd while it runs a short call.
 struct alignas(64) CallPermit {
-  std::atomic<uint64_t> calls = 0;
+  std::atomic<uint64_t> calls = 0;  // odd while it runs a short call
+  uint64_t seen = 0;                // the number at the monitor's last look
 };
 
 class CallThreads {
@@ -65,12 +65,11 @@ class CallThreads {
   void FillPermit();
   void FreePermit(CallPermit* permit);
 
-  // `seen` has a count of calls per permit.
-  void Watch(const std::stop_token& stop, std::vector<uint64_t>* seen);
+  void Watch(const std::stop_token& stop);
   // Needs the lock. Takes away permits whose call has run since the previous look. Tries again to
   // start a thread that the system refused. Returns true if any call ran since then, or the system
   // still refuses the thread.
-  bool LookAtPermits(std::vector<uint64_t>* seen);
+  bool LookAtPermits();
 
   const std::function<Turn()> turn_;
   const int threads_max_;

@@ -39,10 +39,6 @@ class CallTimes {
                median_nanos_[IndexOf(method)].load(std::memory_order_relaxed)) < kShort;
   }
 
-  bool Syncs(const Method* method) const {
-    return std::find(syncing_.begin(), syncing_.end(), method) != syncing_.end();
-  }
-
   void Add(const Method* method, std::chrono::steady_clock::duration elapsed) {
     std::atomic<int64_t>& median = median_nanos_[IndexOf(method)];
     // One of two concurrent updates may be lost.
@@ -53,6 +49,10 @@ class CallTimes {
   }
 
  private:
+  bool Syncs(const Method* method) const {
+    return std::find(syncing_.begin(), syncing_.end(), method) != syncing_.end();
+  }
+
   static constexpr size_t kMediansMax = 61;  // a prime, since addresses have regular distances
   static constexpr int64_t kNanosMin = 1'000;
   static constexpr int64_t kNanosMax = 1'000'000;

@@ -19,16 +19,16 @@ absl::Status TranslateException() {
   } catch (const std::exception& error) {
     return MakeStatus(absl::StatusCode::kInternal, error.what());
   } catch (...) {
-    return MakeStatus(absl::StatusCode::kInternal, "unknown exception");
+    return Internal("unknown exception");
   }
 }
 
 }  // namespace
 
 absl::Status NoMemory() {
-  return MakeStatus(absl::StatusCode::kResourceExhausted,
-                    "The server has no memory for this; send less at once, try again later, or "
-                    "give the server more memory");
+  return ResourceExhausted(
+      "The server has no memory for this; send less at once, try again later, or "
+      "give the server more memory");
 }
 
 absl::Status StatusOfException() noexcept {

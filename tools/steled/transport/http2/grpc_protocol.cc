@@ -1,6 +1,7 @@
 #include "steled/transport/http2/grpc_protocol.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -22,29 +23,24 @@ std::optional<std::chrono::nanoseconds> ParseTimeout(std::string_view text) {
   using Nanos = std::chrono::nanoseconds;
   constexpr size_t kDigitsMax = 8;
   if (text.size() < 2 || text.size() > kDigitsMax + 1) return std::nullopt;
-  int64_t count = 0;
+  uint32_t count = 0;  // has no sign
   const char* const end = text.data() + text.size() - 1;
   if (const auto [stopped, error] = std::from_chars(text.data(), end, count);
-      error != std::errc() || stopped != end || count < 0) {
+      error != std::errc() || stopped != end) {
     return std::nullopt;
   }
-  switch (text.back()) {
-    case 'H':
-      return std::min<Nanos>(std::chrono::hours(std::min<int64_t>(count, 24 * 365)),
-                             std::chrono::hours(24 * 365));
-    case 'M':
-      return std::chrono::minutes(count);
-    case 'S':
-      return std::chrono::seconds(count);
-    case 'm':
-      return std::chrono::milliseconds(count);
-    case 'u':
-      return std::chrono::microseconds(count);
-    case 'n':
-      return Nanos(count);
-    default:
-      return std::nullopt;
+  // A longer timeout could overflow.
+  constexpr Nanos kMost = std::chrono::hours(24 * 365);
+  constexpr std::array<std::pair<char, Nanos>, 6> kUnits = {{{'H', std::chrono::hours(1)},
+                                                             {'M', std::chrono::minutes(1)},
+                                                             {'S', std::chrono::seconds(1)},
+                                                             {'m', std::chrono::milliseconds(1)},
+                                                             {'u', std::chrono::microseconds(1)},
+                                                             {'n', Nanos(1)}}};
+  for (const auto& [unit, length] : kUnits) {
+    if (unit == text.back()) return length * std::min<int64_t>(count, kMost / length);
   }
+  return std::nullopt;
 }
 
 bool IsGrpcContentType(std::string_view text) {
@@ -54,17 +50,13 @@ bool IsGrpcContentType(std::string_view text) {
 }
 
 std::string PercentEncoded(std::string_view text) {
-  constexpr char kHex[] = "0123456789ABCDEF";
   std::string encoded;
   for (const char c : text.substr(0, kStatusTextBytes)) {
     if (c >= ' ' && c <= '~' && c != '%') {
       encoded.push_back(c);
-      continue;
+    } else {
+      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
-    const auto byte = static_cast<unsigned char>(c);
-    encoded.push_back('%');
-    encoded.push_back(kHex[byte >> 4]);
-    encoded.push_back(kHex[byte & 15]);
   }
   return encoded;
 }
@@ -98,19 +90,16 @@ absl::Status MessageSplitter::Add(std::string_view bytes) {
 
 absl::Status MessageSplitter::ReadPrefix() {
   if (prefix_[0] == 1 && !allows_compressed_) {
-    return MakeStatus(absl::StatusCode::kInternal,
-                      "A message is compressed, and grpc-encoding does not say how");
+    return Internal("A message is compressed, and grpc-encoding does not say how");
   }
   if (prefix_[0] != 0 && prefix_[0] != 1)
-    return MakeStatus(absl::StatusCode::kInternal,
-                      "A message begins with a byte that is not gRPC's");
+    return Internal("A message begins with a byte that is not gRPC's");
   length_ = 0;
   for (size_t i = 1; i < kPrefixBytes; ++i)
     length_ = length_ << 8 | static_cast<unsigned char>(prefix_[i]);
   if (length_ > message_bytes_max_) {
-    return MakeStatus(
-        absl::StatusCode::kResourceExhausted,
-        fmt::format("A message of {} bytes; at most {} are allowed", length_, message_bytes_max_));
+    return ResourceExhausted("A message of {} bytes; at most {} are allowed", length_,
+                             message_bytes_max_);
   }
   message_.reserve(std::min(length_, kReserveBytesMax));
   return absl::OkStatus();

@@ -15,9 +15,7 @@ constexpr int kGzipWindowBits = 15 + 16;  // the largest window, with gzip's hea
 constexpr size_t kFirstPartBytes = size_t{16} << 10;
 constexpr size_t kPartBytesMax = size_t{1} << 20;
 
-absl::Status NoGzip() {
-  return MakeStatus(absl::StatusCode::kInternal, "A compressed message is no gzip");
-}
+absl::Status NoGzip() { return Internal("A compressed message is no gzip"); }
 
 }  // namespace
 
@@ -44,10 +42,8 @@ absl::Status Unzip(std::string_view compressed, size_t bytes_max,
     outcome = inflate(&stream, Z_NO_FLUSH);
     message->resize(done + part - stream.avail_out);
     if (message->size() > bytes_max) {
-      return MakeStatus(
-          absl::StatusCode::kResourceExhausted,
-          fmt::format("A message of more than {} bytes, decompressed; at most these are allowed",
-                      bytes_max));
+      return ResourceExhausted(
+          "A message of more than {} bytes, decompressed; at most these are allowed", bytes_max);
     }
     const bool has_stopped = stream.avail_out > 0 && outcome != Z_STREAM_END;
     if ((outcome != Z_OK && outcome != Z_STREAM_END) || has_stopped) return NoGzip();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -46,6 +47,10 @@ std::string_view View(const uint8_t* bytes, size_t count) {
   return {reinterpret_cast<const char*>(bytes), count};
 }
 
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 constexpr std::string_view kNotGrpc = "Only gRPC is served here.\n";
 
 // Null: the request is gRPC.
@@ -58,8 +63,6 @@ absl::Status TooManyRequestBytes() {
   return Overloaded("Too many bytes of requests at once; try again later");
 }
 
-nghttp2_nv AcceptedEncodings() { return ConstantHeader("grpc-accept-encoding", "identity,gzip"); }
-
 // The time until the server began to respond, as Bigtable's clients measure it.
 std::string ServerTiming(const Http2Stream& stream) {
   const auto elapsed = std::chrono::steady_clock::now() - stream.begun_at;
@@ -68,41 +71,34 @@ std::string ServerTiming(const Http2Stream& stream) {
       std::max<int64_t>(std::chrono::ceil<std::chrono::milliseconds>(elapsed).count(), 1));
 }
 
-// grpc-status; grpc-message and grpc-status-details-bin where there are some.
-struct StatusHeaders {
-  explicit StatusHeaders(const absl::Status& status)
+// grpc-status; grpc-message and grpc-status-details-bin where there are some; and `more`, which
+// must outlive this object.
+struct Trailers {
+  Trailers(const absl::Status& status, const TransportTrailers& more)
       : code(std::to_string(status.raw_code())),
         text(PercentEncoded(TextOf(status))),
-        details(StatusDetails(status)) {}
-
-  template <typename Submit>
-  int With(const TransportTrailers& more, const Submit& submit) const {
-    std::vector<nghttp2_nv> headers = {ConstantHeader(":status", "200"),
-                                       ConstantHeader("content-type", "application/grpc"),
-                                       AcceptedEncodings(), Header("grpc-status", code)};
+        details(StatusDetails(status)),
+        headers{Header("grpc-status", code)} {
     if (!text.empty()) headers.push_back(Header("grpc-message", text));
     if (!details.empty()) headers.push_back(Header("grpc-status-details-bin", details));
     for (const auto& [name, value] : more) headers.push_back(Header(name, value));
-    return submit(std::span<const nghttp2_nv>(headers));
   }
 
   const std::string code;
   const std::string text;
   const std::string details;
+  std::vector<nghttp2_nv> headers;
 };
 
 // Returns the status of a call whose method returned `status`.
 absl::Status StatusToReturn(const Http2Stream& stream, const absl::Status& status) {
   if (stream.is_beyond_memory) {
-    return MakeStatus(absl::StatusCode::kUnavailable,
-                      "Too many bytes of answers that nobody has read; try again later");
+    return Unavailable("Too many bytes of answers that nobody has read; try again later");
   }
   if (!stream.request_error.ok()) return stream.request_error;
-  // The response may be incomplete.
-  const bool is_partial = stream.has_lost_message || stream.is_request_cut;
-  if (!absl::IsCancelled(status) && !(status.ok() && is_partial)) return status;
+  if (!absl::IsCancelled(status) && !(status.ok() && stream.is_incomplete)) return status;
   // The client did not cancel the call; it may retry elsewhere, or here later.
-  if (stream.is_ending) return MakeStatus(absl::StatusCode::kUnavailable, "The server ends");
+  if (stream.is_ending) return Unavailable("The server ends");
   if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {
     return MakeStatus(absl::StatusCode::kDeadlineExceeded, "The call's deadline has passed");
   }
@@ -180,7 +176,7 @@ struct Http2Connection::Callbacks {
             std::chrono::steady_clock::now() +
             std::chrono::duration_cast<std::chrono::steady_clock::duration>(*timeout);
       }
-    } else if (value.size() <= kMetadataBytesMax && host.IsAskedFor(name) &&
+    } else if (value.size() <= kMetadataBytesMax && Contains(host.metadata, name) &&
                !stream->HasMetadata(name)) {
       stream->metadata.emplace_back(name, value);
     }
@@ -264,7 +260,10 @@ Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost*
       peer_(PeerName(descriptor_)),
       socket_(std::move(socket)) {
   session_ = Callbacks::NewSession(this);
-  if (session_ == nullptr) return;  // OnReady closes it
+  if (session_ == nullptr) {
+    Fail();
+    return;
+  }
   const std::array<nghttp2_settings_entry, 3> settings = {
       {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, kStreamsMax},
        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindowBytes},
@@ -276,11 +275,10 @@ Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost*
 
 Http2Connection::~Http2Connection() {
   nghttp2_session_del(session_);
-  host_.memory().Release(output_charge_, MemoryUse::kAnswer);
+  host_.memory.Release(output_charge_, MemoryUse::kAnswer);
 }
 
 Http2Connection::Ready Http2Connection::OnReady(bool is_ending, std::vector<StreamPtr>* begun) {
-  Streams stopped;
   bool is_open = true;
   bool is_more = true;
   {
@@ -294,9 +292,8 @@ Http2Connection::Ready Http2Connection::OnReady(bool is_ending, std::vector<Stre
     });
     is_open = is_open && !has_failed_ && !(is_lingering_ && is_broken_);
     begun_ = nullptr;
-    stopped.swap(stopped_);
   }
-  RequestStop(stopped);
+  StopClosed();
   if (!is_open) return Ready::kOver;
   return is_more ? Ready::kMore : Ready::kWaits;
 }
@@ -308,7 +305,7 @@ bool Http2Connection::IsWanted() const {
 }
 
 bool Http2Connection::ReadSome(bool is_ending, bool* is_more) {
-  if (is_closed_ || has_failed_ || session_ == nullptr) return false;
+  if (is_closed_ || has_failed_) return false;
   // Not thread-local, since thread-local data is on every thread's stack, also on the small ones of
   // libraries.
   std::array<char, kReadBytes> buffer;
@@ -323,7 +320,8 @@ bool Http2Connection::ReadSome(bool is_ending, bool* is_more) {
       session_, reinterpret_cast<const uint8_t*>(buffer.data()), read.bytes);
   if (taken < 0) {
     if (taken == NGHTTP2_ERR_BAD_CLIENT_MAGIC)
-      host_.OnHandshakeFailed(peer_, "the client does not begin with the preface of HTTP/2");
+      host_.observer.OnHandshakeFailed(peer_,
+                                       "the client does not begin with the preface of HTTP/2");
     Flush();  // nghttp2 sends the reason to the client
     return false;
   }
@@ -337,7 +335,7 @@ bool Http2Connection::Flush() {
   if (is_lingering_) return true;
   while (true) {
     if (output_offset_ == output_.size()) {
-      host_.memory().Release(std::exchange(output_charge_, 0), MemoryUse::kAnswer);
+      host_.memory.Release(std::exchange(output_charge_, 0), MemoryUse::kAnswer);
       if (!FillOutput()) return false;
       written_at_ = std::chrono::steady_clock::now();
     }
@@ -383,16 +381,14 @@ void Http2Connection::FlushOrShutDown() {
 void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   if (stream->header_bytes > kHeaderBytesMax) {
     stream->metadata.clear();
-    return GiveUp(
-        stream, RefusalCause::kLargeHeaders,
-        MakeStatus(absl::StatusCode::kResourceExhausted,
-                   fmt::format("Headers of more than {} bytes; send fewer", kHeaderBytesMax)));
+    return GiveUp(stream, RefusalCause::kLargeHeaders,
+                  ResourceExhausted("Headers of more than {} bytes; send fewer", kHeaderBytesMax));
   }
-  const bool is_check = host_.IsHealthCheck(stream->path);
+  const bool is_check = stream->path == host_.health_check;
   if (is_check) stream->metadata.clear();  // not used
   size_t kept_bytes = kStreamBytes + stream->path.size();
   for (const auto& [name, value] : stream->metadata) kept_bytes += name.size() + value.size();
-  if (!host_.memory().Reserve(kept_bytes, is_check ? MemoryUse::kHealth : MemoryUse::kSmall))
+  if (!host_.memory.Reserve(kept_bytes, is_check ? MemoryUse::kHealth : MemoryUse::kSmall))
     return GiveUp(stream, RefusalCause::kMemory, TooManyRequestBytes());
   stream->stream_bytes = kept_bytes;
   stream->http_refusal = HttpRefusal(*stream);
@@ -402,12 +398,12 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
                   Unimplemented("grpc-encoding can be identity or gzip here"));
   }
   if (stream->has_bad_timeout) {
-    return GiveUp(stream, RefusalCause::kBadRequest,
-                  MakeStatus(absl::StatusCode::kInternal, "grpc-timeout cannot be read"));
+    return GiveUp(stream, RefusalCause::kBadRequest, Internal("grpc-timeout cannot be read"));
   }
-  stream->takes_stream = host_.TakesStream(stream->path);
-  stream->method = host_.FindMethod(stream->path);
-  stream->request.SetMessageBytesMax(host_.MessageBytesMax(stream->path));
+  stream->takes_stream = Contains(host_.request_streams, stream->path);
+  stream->method = host_.router.Find(stream->path);
+  stream->request.SetMessageBytesMax(
+      std::min(host_.message_bytes_max, host_.router.MessageBytesMax(stream->path)));
   if (stream->method == nullptr) {
     GiveUp(stream, RefusalCause::kUnknownMethod, Unimplemented("{} is not offered", stream->path));
   }
@@ -423,9 +419,8 @@ void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes
   if (!ChargeRequest(stream, bytes.size()))
     return GiveUp(stream, RefusalCause::kMemory, TooManyRequestBytes());
   if (stream->request.whole_count() > kWaitingMessagesMax) {
-    return GiveUp(
-        stream, RefusalCause::kBadRequest,
-        MakeStatus(absl::StatusCode::kResourceExhausted, "Too many messages wait on one stream"));
+    return GiveUp(stream, RefusalCause::kBadRequest,
+                  ResourceExhausted("Too many messages wait on one stream"));
   }
   if (stream->takes_stream && stream->request.whole_count() > 0) {
     BeginCall(stream);
@@ -444,7 +439,7 @@ void Http2Connection::OnRequestEnd(Http2Stream* stream) {
   if (stream->http_refusal != nullptr) return RefuseAsHttp(stream);
   if (stream->request.IsInside()) {
     return GiveUp(stream, RefusalCause::kBadRequest,
-                  MakeStatus(absl::StatusCode::kInternal, "The request ends inside of a message"));
+                  Internal("The request ends inside of a message"));
   }
   BeginCall(stream);
   Notify(stream);
@@ -452,8 +447,8 @@ void Http2Connection::OnRequestEnd(Http2Stream* stream) {
 
 void Http2Connection::GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status) {
   if (!stream->has_begun) {
-    host_.OnRefused({stream->path, peer_, status.code(), cause});
-    host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
+    host_.observer.OnRefused({stream->path, peer_, status.code(), cause});
+    host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
     stream->request.Drop();
   }
   Answer(stream, status);
@@ -462,10 +457,10 @@ void Http2Connection::GiveUp(Http2Stream* stream, RefusalCause cause, const absl
 // Begins a call when its request is complete, or the first message of a stream: before that a
 // thread would only wait.
 void Http2Connection::BeginCall(Http2Stream* stream) {
-  if (stream->has_begun || begun_ == nullptr) return;
+  if (stream->has_begun) return;
+  if (is_drained_) return GiveUp(stream, RefusalCause::kShutdown, Overloaded("The server ends"));
   begun_->push_back(streams_.at(stream->id));
   stream->has_begun = true;
-  stream->is_late = is_drained_;
 }
 
 // ---- responses ----
@@ -474,14 +469,14 @@ bool Http2Connection::ChargeOutput() {
   if (output_.size() < output_charge_) return true;
   const size_t more = std::max(unsent_bytes_, kUnchargedOutputBytes);  // control frames, too
   const size_t bytes = std::min(kOutputBytes, output_.size() + more);
-  if (!host_.memory().Reserve(bytes - output_charge_, MemoryUse::kAnswer)) return false;
+  if (!host_.memory.Reserve(bytes - output_charge_, MemoryUse::kAnswer)) return false;
   output_charge_ = bytes;
   return true;
 }
 
 absl::StatusCode Http2Connection::Finish(Http2Stream* stream, const absl::Status& status) {
   const std::lock_guard lock(mutex_);
-  host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
+  host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
   ReleaseUnread(std::exchange(stream->answer_bytes, 0));
   stream->is_done = true;
   absl::StatusCode code = status.code();
@@ -499,7 +494,6 @@ void Http2Connection::Answer(Http2Stream* stream, const absl::Status& status) {
   if (stream->status.has_value() || !streams_.contains(stream->id)) return;
   stream->status = status;
   if (!status.ok() && !stream->response_begun) DropUnsent(stream);
-  if (stream->unsent.empty() && !stream->response_begun) return SubmitTrailersOnly(stream);
   SubmitHeaders(stream);
 }
 
@@ -509,44 +503,42 @@ void Http2Connection::SubmitHeaders(Http2Stream* stream) {
     return;
   }
   const std::string timing = ServerTiming(*stream);
+  std::vector<nghttp2_nv> headers = {
+      ConstantHeader(":status", "200"), ConstantHeader("content-type", "application/grpc"),
+      ConstantHeader("grpc-accept-encoding", "identity,gzip"), Header("server-timing", timing)};
+  const bool has_body = !stream->unsent.empty();
+  std::optional<Trailers> trailers;
+  if (!has_body) {
+    trailers.emplace(*stream->status, host_.trailers);
+    headers.insert(headers.end(), trailers->headers.begin(), trailers->headers.end());
+  }
   stream->response_begun = true;
-  const std::array<nghttp2_nv, 4> headers = {ConstantHeader(":status", "200"),
-                                             ConstantHeader("content-type", "application/grpc"),
-                                             AcceptedEncodings(), Header("server-timing", timing)};
-  SubmitResponse(stream, headers);
+  SubmitResponse(stream, headers, has_body);
 }
 
-void Http2Connection::SubmitResponse(Http2Stream* stream, std::span<const nghttp2_nv> headers) {
-  const nghttp2_data_provider provider = {
-      .source = {}, .read_callback = &Callbacks::Guarded<&Callbacks::ReadAnswer>};
-  FailIfFatal(
-      nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), &provider));
-}
-
-void Http2Connection::SubmitTrailersOnly(Http2Stream* stream) {
-  TransportTrailers more = host_.trailers();
-  more.emplace_back("server-timing", ServerTiming(*stream));
-  FailIfFatal(StatusHeaders(*stream->status).With(more, [&](std::span<const nghttp2_nv> headers) {
-    return nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), nullptr);
-  }));
+void Http2Connection::SubmitResponse(Http2Stream* stream, std::span<const nghttp2_nv> headers,
+                                     bool has_body) {
+  const nghttp2_data_provider body = {.source = {},
+                                      .read_callback = &Callbacks::Guarded<&Callbacks::ReadAnswer>};
+  FailIfFatal(nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(),
+                                      has_body ? &body : nullptr));
 }
 
 void Http2Connection::RefuseAsHttp(Http2Stream* stream) {
-  host_.memory().Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
+  host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
   stream->status = Unimplemented("not gRPC");
-  stream->has_trailers = false;
   stream->response_begun = true;
   stream->unsent.emplace_back(kNotGrpc);
   stream->unsent_bytes += kNotGrpc.size();
-  stream->unsent_held += kNotGrpc.size();
   unsent_bytes_ += kNotGrpc.size();
   const std::array<nghttp2_nv, 2> headers = {Header(":status", stream->http_refusal),
                                              ConstantHeader("content-type", "text/plain")};
-  SubmitResponse(stream, headers);
+  SubmitResponse(stream, headers, /*has_body=*/true);
 }
 
 ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t room,
                                     uint32_t* flags) {
+  const size_t charge = stream->UnsentCharge();
   size_t taken = 0;
   while (taken < room && !stream->unsent.empty()) {
     std::string& message = stream->unsent.front();
@@ -554,34 +546,25 @@ ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t
     std::memcpy(buffer + taken, message.data() + stream->unsent_offset, bytes);
     taken += bytes;
     stream->unsent_offset += bytes;
+    stream->unsent_bytes -= bytes;
     if (stream->unsent_offset < message.size()) break;
-    stream->unsent_held -= message.size();
     stream->unsent.pop_front();
-    const size_t kept = stream->unsent_held > kSmallAnswerBytes ? stream->unsent_held : 0;
-    if (stream->unsent_charge > kept) {
-      const size_t released = stream->unsent_charge - kept;
-      stream->unsent_charge = kept;
-      ReleaseUnread(released);
-    }
     stream->unsent_offset = 0;
   }
-  stream->unsent_bytes -= taken;
-  unsent_bytes_ -= taken;
   if (taken > 0) {
+    unsent_bytes_ -= taken;
+    ReleaseUnread(charge - stream->UnsentCharge());
     room_.notify_all();
     Notify(stream);
   }
   if (!stream->unsent.empty()) return static_cast<ssize_t>(taken);
-  if (!stream->has_trailers) {
+  if (stream->http_refusal != nullptr) {
     *flags |= NGHTTP2_DATA_FLAG_EOF;
   } else if (stream->status.has_value()) {
     *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-    // The same headers as for a response that is only a status, without those already sent.
-    const StatusHeaders status(*stream->status);
-    FailIfFatal(status.With(host_.trailers(), [&](std::span<const nghttp2_nv> headers) {
-      const std::span<const nghttp2_nv> trailers = headers.subspan(3);
-      return nghttp2_submit_trailer(session_, stream->id, trailers.data(), trailers.size());
-    }));
+    const Trailers trailers(*stream->status, host_.trailers);
+    FailIfFatal(nghttp2_submit_trailer(session_, stream->id, trailers.headers.data(),
+                                       trailers.headers.size()));
   } else if (taken == 0) {
     return NGHTTP2_ERR_DEFERRED;
   }

@@ -22,9 +22,9 @@
 
 #include <nghttp2/nghttp2.h>
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -42,26 +42,18 @@
 
 namespace stele::server {
 
-// The state that all connections of a server share.
-class ConnectionHost {
- public:
-  virtual ~ConnectionHost() = default;
-  virtual const Method* FindMethod(std::string_view path) const = 0;
-  // True if requests of that path are streams of messages.
-  virtual bool TakesStream(std::string_view path) const = 0;
-  // True if calls need the header with that name.
-  virtual bool IsAskedFor(std::string_view name) const = 0;
-  // The size of the largest message of a request to the path.
-  virtual size_t MessageBytesMax(std::string_view path) const = 0;
-  // The trailers of every response, in addition to its status.
-  virtual const TransportTrailers& trailers() const = 0;
-  virtual bool IsHealthCheck(std::string_view path) const = 0;
-  virtual RequestMemory& memory() = 0;
-  // A paused call may continue. Called under the connection's lock.
-  virtual void OnResumed(const Http2Stream* stream) = 0;
-  // These two are reported as to a CallObserver.
-  virtual void OnRefused(const RefusedCall& call) = 0;
-  virtual void OnHandshakeFailed(const std::string& peer, std::string_view reason) = 0;
+// The state that all connections of a server share. The options are those of TransportOptions.
+struct ConnectionHost {
+  const Router& router;
+  CallObserver& observer;
+  const std::vector<std::string> request_streams;
+  const std::vector<std::string> metadata;
+  const TransportTrailers trailers;
+  const std::string health_check;
+  const size_t message_bytes_max;
+  // Called under the connection's lock when a paused call may continue.
+  const std::function<void(const Http2Stream*)> resume;
+  RequestMemory memory;
 };
 
 class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
@@ -69,7 +61,6 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   static constexpr uint32_t kStreamsMax = 100;
   static constexpr size_t kHeaderBytesMax = size_t{16} << 10;
   // The memory of a stream without its kept headers and its messages, but with a small answer.
-  static constexpr size_t kSmallAnswerBytes = size_t{1} << 10;
   static constexpr size_t kStreamBytes = (size_t{1} << 10) + kSmallAnswerBytes;
   // No method has a longer path.
   static constexpr size_t kPathBytesMax = 256;
@@ -112,31 +103,31 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void Drain();
   // Answers incomplete requests with UNAVAILABLE. They had no effect.
   void RefuseIncomplete();
-  // Ends requests that have received almost nothing since `since`, and incomplete requests that
-  // began before `begun_since`, and releases their memory.
-  void GiveUpStalled(std::chrono::steady_clock::time_point since,
-                     std::chrono::steady_clock::time_point begun_since);
   struct Cutoffs {
-    // A client that has taken no byte since then does not read.
-    std::chrono::steady_clock::time_point since;
-    // A client that has read almost nothing of a stream since then does not read it.
-    std::chrono::steady_clock::time_point unread_since;
+    using TimePoint = std::chrono::steady_clock::time_point;
+    // A client that has connected before must have sent the HTTP/2 preface.
+    TimePoint greeted_since;
+    // A request that has received almost nothing since then is ended.
+    TimePoint moved_since;
+    // An incomplete request that began before is ended.
+    TimePoint begun_since;
+    // A client that has taken no byte since then does not read. One that has read almost nothing of
+    // a stream since then does not read the stream.
+    TimePoint read_since;
+    // The same for streams that hold memory.
+    TimePoint charged_since;
     // A client that was silent since then gets a PING.
-    std::chrono::steady_clock::time_point ping_since;
+    TimePoint ping_since;
     // A client that got a PING and was silent since then is gone.
-    std::chrono::steady_clock::time_point silent_since;
+    TimePoint silent_since;
   };
-  // Ends the streams that the client does not read. Returns false if the client reads nothing at
-  // all or is gone; call Close then.
-  bool EndUnread(const Cutoffs& cutoffs);
+  // Ends slow requests and streams that the client does not read. Returns false if the client sends
+  // no preface, reads nothing at all or is gone; call Close then.
+  bool EndStalled(const Cutoffs& cutoffs);
   // Stops the running calls; those that stop return UNAVAILABLE.
   void StopCalls();
-  // Stops the running calls of streams that were closed outside of OnReady.
-  void StopCallsOfClosedStreams();
   // Closes it, and ends its calls.
   void Close();
-  // True if the client has sent the HTTP/2 preface.
-  bool IsGreeted() const { return is_greeted_; }
   // Waits until the begun calls have ended and the client's system has all responses, the client is
   // gone, or `end`.
   void AwaitRead(std::chrono::steady_clock::time_point end);
@@ -146,7 +137,6 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   size_t StreamCount() const;
   // The transport's lock guards it.
   CallPlaces::Taken* places_taken() { return &places_taken_; }
-  std::chrono::steady_clock::time_point since() const { return since_; }
 
   // For the call on `stream`, as documented in call.h.
   bool Send(Http2Stream* stream, std::string framed, bool is_last);
@@ -166,7 +156,11 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
  private:
   struct Callbacks;  // callbacks of nghttp2, under the lock
 
-  static void RequestStop(const Streams& streams);
+  // Ends the calls that wait for a message, or all.
+  void EndCalls(bool are_all);
+  // Stops the calls of closed streams. Without the lock, since a method that hears of its stop may
+  // take it.
+  void StopClosed();
 
   // All of these need the lock.
   // Runs a step that may change the session. If it throws, the connection fails. Returns false if
@@ -183,10 +177,14 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void FailIfFatal(int result) noexcept;
   bool ReadSome(bool is_ending, bool* is_more);
   bool IsWanted() const;
+  // True if the session may be used.
+  bool IsUsable() const { return !is_closed_ && !is_lingering_ && !has_failed_; }
+  // True if the client does not use the connection as it must.
+  bool IsStalled(const Cutoffs& cutoffs) const;
+  void EndStalledStreams(const Cutoffs& cutoffs, Cutoffs::TimePoint now);
   // Shuts down the sending side and ignores what arrives, so that the client can read what was
   // sent. Closing the socket while bytes still arrive would reset it and discard unread data.
   void Linger();
-  void SubmitLastGoaway();
   // Sends as much as the socket takes. Returns false if it is closed.
   bool Flush();
   bool FillOutput();
@@ -204,8 +202,6 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // share.
   bool ReserveUnread(size_t bytes);
   void ReleaseUnread(size_t bytes);
-  // Returns false if there is no room for a response of this size.
-  bool ChargeAnswer(Http2Stream* stream, size_t bytes);
   // Charges output_ and its growth. Returns false if there is no room: then output_ stays small,
   // and the connection sends in smaller pieces.
   bool ChargeOutput();
@@ -218,6 +214,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void OnRequestEnd(Http2Stream* stream);
   void BeginCall(Http2Stream* stream);
   void OnStreamClosed(int32_t stream_id);
+  void EndStream(Http2Stream* stream);
   // Releases the stream's charges, except those that its method needs.
   void ReleaseStream(Http2Stream* stream);
 
@@ -225,8 +222,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status);
   void Answer(Http2Stream* stream, const absl::Status& status);
   void SubmitHeaders(Http2Stream* stream);
-  void SubmitResponse(Http2Stream* stream, std::span<const nghttp2_nv> headers);
-  void SubmitTrailersOnly(Http2Stream* stream);
+  void SubmitResponse(Http2Stream* stream, std::span<const nghttp2_nv> headers, bool has_body);
   // Sends the http_refusal of a request that is not gRPC.
   void RefuseAsHttp(Http2Stream* stream);
   // Moves up to `room` bytes of the first unsent message to `buffer`, and sets the flags for
@@ -237,7 +233,6 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   const int descriptor_;
   const std::string peer_;
   CallPlaces::Taken places_taken_ = {};
-  std::atomic<bool> is_greeted_ = false;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 
   mutable std::mutex mutex_;
@@ -245,8 +240,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   nghttp2_session* session_ = nullptr;
   Streams streams_;
   std::vector<StreamPtr>* begun_ = nullptr;  // of the running OnReady
-  Streams stopped_;     // closed ones, whose calls are to be stopped once the lock is released
-  std::string output_;  // bytes from nghttp2 that the socket has not taken
+  Streams stopped_;                          // closed ones, for StopClosed
+  std::string output_;                       // bytes from nghttp2 that the socket has not taken
   size_t output_offset_ = 0;
   size_t output_charge_ = 0;  // reserved of the memory for requests
   size_t unsent_bytes_ = 0;   // of all streams
@@ -257,6 +252,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   std::chrono::steady_clock::time_point read_at_ = since_;  // when bytes last arrived
   // When the socket last accepted bytes, or had none to send.
   std::chrono::steady_clock::time_point written_at_ = since_;
+  bool is_greeted_ = false;  // the client has sent the HTTP/2 preface
   // A PING was sent, and nothing was received since.
   bool is_asked_ = false;
   // The client has read the announcement of the end, and all calls it began before have come.

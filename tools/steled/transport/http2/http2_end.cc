@@ -1,12 +1,14 @@
 // Ending a connection: its calls are stopped, it is closed, and its client reads the last
-// responses.
+// responses. Ends requests, streams and connections whose client is too slow.
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "steled/base/errors.h"
 #include "steled/transport/calls/overload.h"
 #include "steled/transport/http2/http2_connection.h"
 
@@ -17,6 +19,40 @@ constexpr std::chrono::milliseconds kDeliveryLook(5);
 // The content of the PING that follows the announcement of the end. Its acknowledgement shows that
 // the client has read the announcement. Other PINGs contain zeros.
 constexpr std::array<uint8_t, 8> kEndPing = {'t', 'h', 'e', ' ', 'e', 'n', 'd', '.'};
+
+// Returns why an incomplete request is given up; null: it is not. A running call is not checked:
+// its method waits for the messages, up to its deadline.
+const char* SlowReason(const Http2Stream& stream, const Http2Connection::Cutoffs& cutoffs) {
+  if (!stream.IsIncomplete()) return nullptr;
+  const bool has_bytes = stream.waits_since != Http2Connection::Cutoffs::TimePoint();
+  const auto moved_at = has_bytes ? stream.waits_since : stream.begun_at;
+  if (moved_at < cutoffs.moved_since) {
+    return has_bytes ? "The request stopped in its middle"
+                     : "The request has headers and no message";
+  }
+  return stream.begun_at < cutoffs.begun_since ? "The request takes too long" : nullptr;
+}
+
+// Notes when the client reads the stream. Returns true if it reads almost nothing for too long.
+bool IsUnread(const Http2Connection::Cutoffs& cutoffs, Http2Connection::Cutoffs::TimePoint now,
+              Http2Stream* stream) {
+  const size_t unsent = stream->unsent_bytes;
+  if (unsent == 0 || unsent > stream->unsent_at_mark ||
+      unsent + Http2Connection::kReadBytesMin <= stream->unsent_at_mark) {
+    stream->unsent_at_mark = unsent;
+    stream->unsent_mark = now;
+    return false;
+  }
+  const bool is_charged = stream->UnsentCharge() > 0 || stream->answer_bytes > 0;
+  return stream->unsent_mark < (is_charged ? cutoffs.charged_since : cutoffs.read_since);
+}
+
+// REFUSED_STREAM promises that nothing was processed (RFC 9113, section 8.7), so clients retry any
+// call after it. A call whose method began may have been applied. With INTERNAL_ERROR Bigtable's
+// clients resume reads, and retry only writes that may be applied twice.
+uint32_t UnreadCode(const Http2Stream& stream) {
+  return stream.has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM;
+}
 
 }  // namespace
 
@@ -29,25 +65,53 @@ void Http2Connection::Fail() noexcept {
   socket_->ShutDown();
 }
 
-void Http2Connection::RequestStop(const Streams& streams) {
-  for (const auto& [id, stream] : streams) stream->stop.request_stop();
-}
-
 void Http2Connection::OnStreamClosed(int32_t stream_id) {
   const auto found = streams_.find(stream_id);
   if (found == streams_.end()) return;
-  Http2Stream& stream = *found->second;
-  stream.is_closed = true;
-  DropUnsent(&stream);
+  const Http2Stream& stream = *found->second;
+  EndStream(found->second.get());
   room_.notify_all();
-  ReleaseStream(&stream);
-  Notify(&stream);
   // A finished method needs no notification.
   if (stream.has_begun && !stream.is_done) {
     stopped_.insert(streams_.extract(found));
   } else {
     streams_.erase(found);
   }
+}
+
+void Http2Connection::EndStream(Http2Stream* stream) {
+  stream->is_closed = true;
+  DropUnsent(stream);
+  ReleaseStream(stream);
+  Notify(stream);
+}
+
+// Needs no memory, like EndCalls and Close, so that a stop works without any.
+void Http2Connection::StopClosed() {
+  Streams stopped;
+  {
+    const std::lock_guard lock(mutex_);
+    stopped.swap(stopped_);
+  }
+  for (const auto& [id, stream] : stopped) stream->stop.request_stop();
+}
+
+void Http2Connection::EndCalls(bool are_all) {
+  StreamPtr stream;
+  for (int32_t id = 0;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto next = streams_.upper_bound(id);
+      if (next == streams_.end()) break;
+      std::tie(id, stream) = *next;
+      if (!are_all && stream->pause != PauseKind::kForMessage) continue;
+      stream->is_ending = true;
+    }
+    stream->stop.request_stop();  // first, so that it does not pause again
+    const std::lock_guard lock(mutex_);
+    Notify(stream.get());
+  }
+  StopClosed();
 }
 
 void Http2Connection::Linger() {
@@ -58,7 +122,7 @@ void Http2Connection::Linger() {
 
 void Http2Connection::AnnounceEnd() {
   const std::lock_guard lock(mutex_);
-  if (is_closed_ || is_lingering_ || session_ == nullptr) return;
+  if (!IsUsable()) return;
   nghttp2_submit_shutdown_notice(session_);
   nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, kEndPing.data());
   FlushOrShutDown();
@@ -80,95 +144,47 @@ void Http2Connection::AwaitAnnounced(std::chrono::steady_clock::time_point end) 
 }
 
 void Http2Connection::Drain() {
-  Streams stopped;
   {
     const std::lock_guard lock(mutex_);
-    if (is_closed_ || is_lingering_ || session_ == nullptr) return;
-    Attempt([&] {
-      for (const auto& [id, stream] : streams_) {
-        if (stream->pause != PauseKind::kForMessage) continue;
-        stopped.emplace(id, stream);
-        stream->is_ending = true;
-      }
-    });
-    SubmitLastGoaway();
+    if (!IsUsable()) return;
+    is_drained_ = true;
+    nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
+                          nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
+                          nullptr, 0);
+    FlushOrShutDown();
   }
-  RequestStop(stopped);
-  const std::lock_guard lock(mutex_);
-  for (const auto& [id, stream] : streams_) Notify(stream.get());
+  EndCalls(/*are_all=*/false);
 }
 
-void Http2Connection::SubmitLastGoaway() {
-  is_drained_ = true;
-  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
-                        nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
-                        nullptr, 0);
-  FlushOrShutDown();
-}
+void Http2Connection::StopCalls() { EndCalls(/*are_all=*/true); }
 
 void Http2Connection::RefuseIncomplete() {
   const std::lock_guard lock(mutex_);
-  if (is_closed_ || is_lingering_ || session_ == nullptr) return;
+  if (!IsUsable()) return;
   Attempt([&] {
     for (const auto& [id, stream] : streams_) {
-      if (stream->has_begun || stream->status.has_value() || stream->http_refusal != nullptr)
-        continue;
-      GiveUp(stream.get(), RefusalCause::kShutdown, Overloaded("The server ends"));
+      if (stream->IsIncomplete() && stream->http_refusal == nullptr)
+        GiveUp(stream.get(), RefusalCause::kShutdown, Overloaded("The server ends"));
     }
     FlushOrShutDown();
   });
 }
 
-void Http2Connection::StopCalls() {
-  Streams stopped;
-  bool has_all = false;
-  {
-    const std::lock_guard lock(mutex_);
-    has_all = Completes([&] { stopped = streams_; });
-    stopped.merge(stopped_);
-    for (const auto& [id, stream] : streams_) {
-      stream->is_ending = true;
-      Notify(stream.get());
-    }
-    room_.notify_all();
-  }
-  RequestStop(stopped);
-  // Without memory for the copy. This stops them all, even if no thread waits for events.
-  if (!has_all) Close();
-}
-
-// Needs no memory, so that it works without any.
 void Http2Connection::Close() {
-  Streams stopped;
   {
     const std::lock_guard lock(mutex_);
     if (is_closed_) return;
     is_closed_ = true;
-    stopped.swap(stopped_);
     Completes([&] {
       if (const std::optional<std::string> failure = socket_->HandshakeFailure())
-        host_.OnHandshakeFailed(peer_, *failure);
+        host_.observer.OnHandshakeFailed(peer_, *failure);
     });
-    for (const auto& [id, stream] : streams_) {
-      ReleaseStream(stream.get());
-      stream->is_closed = true;
-      DropUnsent(stream.get());
-      Notify(stream.get());
-    }
-    stopped.merge(streams_);
+    for (const auto& [id, stream] : streams_) EndStream(stream.get());
+    stopped_.merge(streams_);
     room_.notify_all();
     socket_->ShutDown();
   }
-  RequestStop(stopped);
-}
-
-void Http2Connection::StopCallsOfClosedStreams() {
-  Streams stopped;
-  {
-    const std::lock_guard lock(mutex_);
-    stopped.swap(stopped_);
-  }
-  RequestStop(stopped);
+  StopClosed();
 }
 
 size_t Http2Connection::StreamCount() const {
@@ -188,6 +204,46 @@ void Http2Connection::AwaitRead(std::chrono::steady_clock::time_point end) {
   // There is no notification when the system has sent the bytes that it took.
   while (!is_closed_ && socket_->UndeliveredBytes() > 0 && std::chrono::steady_clock::now() < end)
     room_.wait_for(lock, kDeliveryLook);
+}
+
+// ---- slow clients ----
+
+bool Http2Connection::IsStalled(const Cutoffs& cutoffs) const {
+  if (has_failed_ || (!is_greeted_ && since_ < cutoffs.greeted_since)) return true;
+  if (is_lingering_) return read_at_ < cutoffs.read_since;
+  return (output_offset_ < output_.size() && written_at_ < cutoffs.read_since) ||
+         (is_asked_ && read_at_ < cutoffs.silent_since);
+}
+
+bool Http2Connection::EndStalled(const Cutoffs& cutoffs) {
+  bool is_kept = true;
+  {
+    const std::lock_guard lock(mutex_);
+    is_kept = is_closed_ || !IsStalled(cutoffs);
+    const auto now = std::chrono::steady_clock::now();
+    // The buffer of a large answer is not kept while other streams are open and send nothing.
+    const bool rests = output_.empty() && written_at_ + std::chrono::seconds(1) < now;
+    if (rests && output_.capacity() > kRestingBytes) std::string().swap(output_);
+    if (is_kept && IsUsable()) Attempt([&] { EndStalledStreams(cutoffs, now); });
+  }
+  StopClosed();
+  return is_kept;
+}
+
+void Http2Connection::EndStalledStreams(const Cutoffs& cutoffs, Cutoffs::TimePoint now) {
+  for (const auto& [id, stream] : streams_) {
+    if (const char* const reason = SlowReason(*stream, cutoffs)) {
+      GiveUp(stream.get(), RefusalCause::kSlowRequest,
+             MakeStatus(absl::StatusCode::kUnavailable, reason));
+    }
+    if (IsUnread(cutoffs, now, stream.get()) && !std::exchange(stream->is_given_up, true))
+      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, UnreadCode(*stream));
+  }
+  if (!is_asked_ && read_at_ < cutoffs.ping_since) {
+    is_asked_ = true;
+    nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
+  }
+  if (nghttp2_session_want_write(session_) != 0) FlushOrShutDown();
 }
 
 }  // namespace stele::server

@@ -33,18 +33,18 @@ bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last
     stream->changed.wait_until(lock, *stream->deadline, is_free);
   }
   // While the server ends, the last message is still sent, to report the finished work.
-  if (stream->is_closed || (stream->is_ending && !is_last) || stream->has_lost_message ||
-      !is_free()) {
-    stream->has_lost_message = true;
-    return false;
-  }
-  if (!ChargeAnswer(stream, framed.size())) {
-    stream->has_lost_message = true;
-    stream->is_beyond_memory = true;
+  if (stream->is_closed || (stream->is_ending && !is_last) || stream->is_incomplete || !is_free()) {
+    stream->is_incomplete = true;
     return false;
   }
   const size_t bytes = framed.size();
-  stream->unsent.push_back(std::move(framed));
+  stream->unsent.push_back(std::move(framed));  // may throw, so before the charge
+  if (!ReserveUnread(stream->UnsentCharge(bytes) - stream->UnsentCharge())) {
+    stream->unsent.pop_back();
+    stream->is_incomplete = true;
+    stream->is_beyond_memory = true;
+    return false;
+  }
   stream->unsent_bytes += bytes;
   unsent_bytes_ += bytes;
   if (is_last) return true;  // Finish follows at once
@@ -55,7 +55,7 @@ bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last
 
 bool Http2Connection::Reserve(Http2Stream* stream, size_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (!host_.memory().Reserve(bytes, MemoryUse::kRequest)) return false;
+  if (!host_.memory.Reserve(bytes, MemoryUse::kRequest)) return false;
   stream->request_bytes += bytes;
   return true;
 }
@@ -76,8 +76,8 @@ void Http2Connection::ReleaseAnswer(Http2Stream* stream, size_t bytes) {
 bool Http2Connection::ChargeRequest(Http2Stream* stream, size_t bytes) {
   MemoryUse use = MemoryUse::kRequest;
   if (stream->request_bytes + bytes <= kSmallRequestBytes)
-    use = host_.IsHealthCheck(stream->path) ? MemoryUse::kHealth : MemoryUse::kSmall;
-  if (!host_.memory().Reserve(bytes, use)) return false;
+    use = stream->path == host_.health_check ? MemoryUse::kHealth : MemoryUse::kSmall;
+  if (!host_.memory.Reserve(bytes, use)) return false;
   stream->request_bytes += bytes;
   return true;
 }
@@ -89,7 +89,7 @@ bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
     std::unique_lock lock(mutex_);
     stream->changed.wait(lock, [stream] { return stream->CanReceive(); });
     if (!stream->request.Take(&taken, &is_compressed)) {
-      stream->is_request_cut = !stream->request_ended;
+      if (!stream->request_ended) stream->is_incomplete = true;
       return false;
     }
   }
@@ -107,8 +107,9 @@ bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
 }
 
 bool Http2Connection::ReserveUnread(size_t bytes) {
-  if (!IsInShare(unread_charge_ + bytes, host_.memory()) ||
-      !host_.memory().Reserve(bytes, MemoryUse::kAnswer))
+  if (bytes == 0) return true;
+  if (!IsInShare(unread_charge_ + bytes, host_.memory) ||
+      !host_.memory.Reserve(bytes, MemoryUse::kAnswer))
     return false;
   unread_charge_ += bytes;
   return true;
@@ -116,25 +117,14 @@ bool Http2Connection::ReserveUnread(size_t bytes) {
 
 void Http2Connection::ReleaseUnread(size_t bytes) {
   unread_charge_ -= bytes;
-  host_.memory().Release(bytes, MemoryUse::kAnswer);
-}
-
-bool Http2Connection::ChargeAnswer(Http2Stream* stream, size_t bytes) {
-  const size_t held = stream->unsent_held + bytes;
-  if (held > kSmallAnswerBytes) {
-    const size_t more = held - stream->unsent_charge;
-    if (!ReserveUnread(more)) return false;
-    stream->unsent_charge += more;
-  }
-  stream->unsent_held = held;
-  return true;
+  host_.memory.Release(bytes, MemoryUse::kAnswer);
 }
 
 // While memory is scarce, a call sends its next message only once the client has read all before.
 bool Http2Connection::HasRoom(const Http2Stream& stream) const {
   if (stream.IsStopped() || stream.unsent_bytes == 0) return true;
   return stream.unsent_bytes <= kUnsentBytesMax &&
-         IsInShare(unread_charge_ + kUsualMessageBytes, host_.memory());
+         IsInShare(unread_charge_ + kUsualMessageBytes, host_.memory);
 }
 
 bool Http2Connection::CanSend(const Http2Stream& stream) const {
@@ -184,7 +174,7 @@ void Http2Connection::NotePace(Http2Stream* stream, size_t bytes) {
 void Http2Connection::ReleaseHandled(Http2Stream* stream) {
   const size_t held = stream->request.held_bytes();
   if (stream->request_bytes <= held) return;
-  host_.memory().Release(std::exchange(stream->request_bytes, held) - held, MemoryUse::kRequest);
+  host_.memory.Release(std::exchange(stream->request_bytes, held) - held, MemoryUse::kRequest);
 }
 
 void Http2Connection::Notify(Http2Stream* stream) {
@@ -192,21 +182,20 @@ void Http2Connection::Notify(Http2Stream* stream) {
   if (stream->pause == PauseKind::kNone || !IsPauseOver(*stream)) return;
   stream->pause = PauseKind::kNone;
   stream->is_woken = false;
-  host_.OnResumed(stream);
+  host_.resume(stream);
 }
 
 void Http2Connection::DropUnsent(Http2Stream* stream) {
+  ReleaseUnread(stream->UnsentCharge());
   stream->unsent.clear();
   stream->unsent_offset = 0;
   unsent_bytes_ -= std::exchange(stream->unsent_bytes, 0);
-  stream->unsent_held = 0;
-  ReleaseUnread(std::exchange(stream->unsent_charge, 0));
 }
 
 void Http2Connection::ReleaseStream(Http2Stream* stream) {
   size_t bytes = std::exchange(stream->stream_bytes, 0);
   if (!stream->has_begun) bytes += std::exchange(stream->request_bytes, 0);
-  host_.memory().Release(bytes, MemoryUse::kRequest);
+  host_.memory.Release(bytes, MemoryUse::kRequest);
 }
 
 }  // namespace stele::server

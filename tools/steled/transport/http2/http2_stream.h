@@ -24,6 +24,8 @@ namespace stele::server {
 
 // A call with more unsent bytes than this waits before it sends the next message.
 inline constexpr size_t kUnsentBytesMax = size_t{256} << 10;
+// Unsent messages up to this size together are a part of the memory of a stream (kStreamBytes).
+inline constexpr size_t kSmallAnswerBytes = size_t{1} << 10;
 
 struct Http2Stream {
   explicit Http2Stream(int32_t stream_id) : id(stream_id) {}
@@ -57,30 +59,34 @@ struct Http2Stream {
   std::chrono::steady_clock::time_point waits_since;  // for kPaceBytes, until the method begins
   bool request_ended = false;
   bool has_begun = false;  // its method was passed to a thread
-  bool is_late = false;    // that was after the connection's Drain
 
   PauseKind pause = PauseKind::kNone;  // its method waits without a thread
   bool is_woken = false;               // its Waker was called since the last pause
 
   bool response_begun = false;     // its headers were submitted
-  bool has_trailers = true;        // like every response of gRPC
   std::deque<std::string> unsent;  // framed; the first is sent first
   size_t unsent_offset = 0;        // the bytes sent of the first one
   size_t unsent_bytes = 0;         // the unsent bytes of all
-  size_t unsent_held = 0;          // size of the messages that are not sent completely
-  size_t unsent_charge = 0;        // reserved of the memory for requests, for unsent bytes
   size_t unsent_at_mark = 0;       // when the client was last seen to read
   std::chrono::steady_clock::time_point unsent_mark;
   bool is_given_up = false;            // it will be reset, since its client does not read it
   std::optional<absl::Status> status;  // the result of the method, or the reason why there is none
-  bool has_lost_message = false;       // a message from the method was lost
-  bool is_beyond_memory = false;       // why it was lost
-  bool is_request_cut = false;         // its method was told that no message comes, too early
-  absl::Status request_error;          // why a message could not be passed to the method
-  bool is_done = false;                // the method is done
-  bool is_closed = false;              // no client listens any more
-  bool is_ending = false;              // the server stops it; its client gets that status
+  // A message from the method was lost, or the method was told too early that no message comes.
+  bool is_incomplete = false;
+  bool is_beyond_memory = false;  // why the message was lost
+  absl::Status request_error;     // why a message could not be passed to the method
+  bool is_done = false;           // the method is done
+  bool is_closed = false;         // no client listens any more
+  bool is_ending = false;         // the server stops it; its client gets that status
 
+  // The bytes reserved of the memory for requests, for the messages that are not sent completely
+  // and for `more` bytes.
+  size_t UnsentCharge(size_t more = 0) const {
+    const size_t held = unsent_bytes + unsent_offset + more;
+    return held > kSmallAnswerBytes ? held : 0;
+  }
+  // True if its request has neither come whole nor failed.
+  bool IsIncomplete() const { return !has_begun && !status.has_value(); }
   // True if its method must end.
   bool IsStopped() const { return is_closed || is_ending; }
   // True if Receive does not wait.

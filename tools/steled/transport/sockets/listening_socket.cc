@@ -47,17 +47,21 @@ void SetOption(int descriptor, int level, int option, int value) {
   setsockopt(descriptor, level, option, &value, sizeof(value));
 }
 
-// Returns -1 and sets errno on failure.
-int ListenOn(const addrinfo& address) {
-  const int descriptor = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (descriptor < 0) return -1;
-  SetOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1);
-  if (bind(descriptor, address.ai_addr, address.ai_addrlen) == 0 &&
-      listen(descriptor, SOMAXCONN) == 0)
-    return descriptor;
+// Closes it, and keeps errno.
+void CloseFailed(int descriptor) {
   const int error = errno;
   close(descriptor);
   errno = error;
+}
+
+// Returns -1 and sets errno on failure.
+int ListenOn(const sockaddr* address, socklen_t bytes) {
+  const int descriptor = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) return -1;
+  SetOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1);
+  if (bind(descriptor, address, bytes) == 0 && listen(descriptor, SOMAXCONN) == 0)
+    return descriptor;
+  CloseFailed(descriptor);
   return -1;
 }
 
@@ -85,9 +89,7 @@ int ConnectTo(const sockaddr_un& address) {
   if (descriptor < 0) return -1;
   const int connected =
       connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-  const int error = errno;
-  close(descriptor);
-  errno = error;
+  CloseFailed(descriptor);
   return connected;
 }
 
@@ -166,8 +168,7 @@ class PathLock {
 };
 
 absl::Status CannotListen(const std::string& path, std::string_view reason) {
-  return MakeStatus(absl::StatusCode::kUnavailable,
-                    fmt::format("cannot listen on unix:{}: {}", path, reason));
+  return Unavailable("cannot listen on unix:{}: {}", path, reason);
 }
 
 // Removes the file of a killed process first.
@@ -183,15 +184,9 @@ absl::StatusOr<int> ListenOnUnixSocket(const std::string& path) {
   if (!lock.is_held())
     return CannotListen(path, fmt::format("the lock {}: {}", lock.path(), lock.reason()));
   RemoveStaleSocket(address);
-  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const bool is_bound =
-      descriptor >= 0 &&
-      bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-  if (is_bound && listen(descriptor, SOMAXCONN) == 0) return descriptor;
-  const std::string reason = std::strerror(errno);
-  if (is_bound) unlink(address.sun_path);
-  if (descriptor >= 0) close(descriptor);
-  return CannotListen(path, reason);
+  const int descriptor = ListenOn(reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  if (descriptor < 0) return CannotListen(path, std::strerror(errno));
+  return descriptor;
 }
 
 int Reserve() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
@@ -203,15 +198,13 @@ absl::StatusOr<ListeningSocket> ListeningSocket::Listen(const std::string& addre
   if (address.starts_with(kUnix)) return ListenOnPath(address, address.substr(kUnix.size()));
   STELED_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(address));
   for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
-    const int descriptor = ListenOn(*at);
+    const int descriptor = ListenOn(at->ai_addr, at->ai_addrlen);
     if (descriptor < 0) continue;
     return ListeningSocket(
         descriptor, fmt::format("{}:{}", address.substr(0, address.rfind(':')), PortOf(descriptor)),
         {});
   }
-  return MakeStatus(
-      absl::StatusCode::kUnavailable,
-      fmt::format("cannot listen on {}: {}; is the port taken?", address, std::strerror(errno)));
+  return Unavailable("cannot listen on {}: {}; is the port taken?", address, std::strerror(errno));
 }
 
 absl::StatusOr<ListeningSocket> ListeningSocket::ListenOnPath(const std::string& address,

@@ -6,7 +6,7 @@
 // one from taking the other's socket for that of a killed process.
 //
 // Errors:    InvalidArgument for an invalid address; Unavailable if the address cannot be used.
-// Threads:   confined, except Accept, which is thread-safe.
+// Threads:   confined.
 #pragma once
 
 #include <sys/types.h>

@@ -29,8 +29,7 @@ Poller::~Poller() {
 
 absl::Status Poller::status() const {
   if (epoll_ >= 0 && wake_ >= 0) return absl::OkStatus();
-  return MakeStatus(absl::StatusCode::kUnavailable,
-                    "no descriptors to listen with: raise the limit of open files");
+  return Unavailable("no descriptors to listen with: raise the limit of open files");
 }
 
 bool Poller::Add(int descriptor, uint64_t id) { return Control(EPOLL_CTL_ADD, descriptor, id); }

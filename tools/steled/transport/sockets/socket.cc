@@ -17,97 +17,94 @@
 namespace stele::server {
 namespace {
 
-class PlainSocket final : public Socket {
- public:
-  explicit PlainSocket(int descriptor) : descriptor_(descriptor) {}
-  ~PlainSocket() override { close(descriptor_); }
+// Repeats a system call that a signal interrupts.
+template <typename Function>
+ssize_t Repeat(const Function& function) {
+  ssize_t result = 0;
+  do {
+    result = function();
+  } while (result < 0 && errno == EINTR);
+  return result;
+}
 
-  Result Read(std::span<char> buffer) override {
-    ssize_t bytes = 0;
-    do {
-      bytes = recv(descriptor_, buffer.data(), buffer.size(), 0);
-    } while (bytes < 0 && errno == EINTR);
-    if (bytes > 0)
-      return {State::kMoved, static_cast<size_t>(bytes),
-              static_cast<size_t>(bytes) < buffer.size()};
-    return {bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? State::kWait : State::kClosed};
+}  // namespace
+
+std::unique_ptr<Socket> Socket::New(int descriptor, const TlsContext& tls) {
+  SSL* const ssl = tls == nullptr ? nullptr : SSL_new(tls.get());
+  std::unique_ptr<Socket> socket;
+  if (tls == nullptr || (ssl != nullptr && SSL_set_fd(ssl, descriptor) == 1))
+    socket.reset(new (std::nothrow) Socket(descriptor, ssl));
+  if (socket == nullptr) {
+    SSL_free(ssl);
+    close(descriptor);
+  } else if (ssl != nullptr) {
+    SSL_set_accept_state(ssl);
   }
+  return socket;
+}
 
-  Result Write(std::string_view bytes) override {
-    ssize_t written = 0;
-    do {
-      written = send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    } while (written < 0 && errno == EINTR);
-    if (written >= 0) return {State::kMoved, static_cast<size_t>(written)};
-    return {errno == EAGAIN || errno == EWOULDBLOCK ? State::kWait : State::kClosed};
-  }
+Socket::~Socket() {
+  SSL_free(ssl_);
+  close(descriptor_);
+}
 
-  int descriptor() const override { return descriptor_; }
-  void EndWriting() override { shutdown(descriptor_, SHUT_WR); }
-  void ShutDown() override { shutdown(descriptor_, SHUT_RDWR); }
-
- private:
-  const int descriptor_;
-};
-
-class TlsSocket final : public Socket {
- public:
-  TlsSocket(int descriptor, SSL* ssl) : descriptor_(descriptor), ssl_(ssl) {}
-  ~TlsSocket() override {
-    SSL_free(ssl_);
-    close(descriptor_);
-  }
-
-  Result Read(std::span<char> buffer) override {
+Socket::Result Socket::Read(std::span<char> buffer) {
+  if (ssl_ != nullptr) {
     size_t bytes = 0;
     ERR_clear_error();
     const int outcome = SSL_read_ex(ssl_, buffer.data(), buffer.size(), &bytes);
-    return ResultOf(outcome, bytes);
+    return TlsResult(outcome, bytes);
   }
+  const ssize_t bytes = Repeat([&] { return recv(descriptor_, buffer.data(), buffer.size(), 0); });
+  if (bytes == 0) return {State::kClosed};
+  Result result = SystemResult(bytes);
+  result.is_all = result.bytes < buffer.size();
+  return result;
+}
 
-  Result Write(std::string_view data) override {
+Socket::Result Socket::Write(std::string_view data) {
+  if (ssl_ != nullptr) {
     size_t bytes = 0;
     ERR_clear_error();
     const int outcome = SSL_write_ex(ssl_, data.data(), data.size(), &bytes);
-    return ResultOf(outcome, bytes);
+    return TlsResult(outcome, bytes);
   }
+  return SystemResult(
+      Repeat([&] { return send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL); }));
+}
 
-  int descriptor() const override { return descriptor_; }
+Socket::Result Socket::SystemResult(ssize_t moved) {
+  if (moved >= 0) return {State::kMoved, static_cast<size_t>(moved)};
+  return {errno == EAGAIN || errno == EWOULDBLOCK ? State::kWait : State::kClosed};
+}
 
-  void EndWriting() override { End(SHUT_WR); }
-  void ShutDown() override { End(SHUT_RDWR); }
-
-  std::optional<std::string> HandshakeFailure() const override {
-    // A probe that connects and sends nothing has not failed.
-    if (SSL_is_init_finished(ssl_) != 0 || BIO_number_read(SSL_get_rbio(ssl_)) == 0)
-      return std::nullopt;
-    return handshake_error_.empty() ? "the client did not finish it" : handshake_error_;
+Socket::Result Socket::TlsResult(int outcome, size_t bytes) {
+  if (outcome == 1) return {State::kMoved, bytes};
+  const int error = SSL_get_error(ssl_, outcome);
+  if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return {State::kWait};
+  if (SSL_is_init_finished(ssl_) == 0 && handshake_error_.empty()) {
+    const char* const reason = ERR_reason_error_string(ERR_peek_error());
+    if (reason != nullptr) handshake_error_ = reason;
   }
+  return {State::kClosed};
+}
 
- private:
-  void End(int how) {
-    if (!std::exchange(is_ended_, true) && SSL_is_init_finished(ssl_) != 0) SSL_shutdown(ssl_);
-    shutdown(descriptor_, how);
-  }
+std::optional<std::string> Socket::HandshakeFailure() const {
+  // A probe that connects and sends nothing has not failed.
+  if (ssl_ == nullptr || SSL_is_init_finished(ssl_) != 0 ||
+      BIO_number_read(SSL_get_rbio(ssl_)) == 0)
+    return std::nullopt;
+  return handshake_error_.empty() ? "the client did not finish it" : handshake_error_;
+}
 
-  Result ResultOf(int outcome, size_t bytes) {
-    if (outcome == 1) return {State::kMoved, bytes};
-    const int error = SSL_get_error(ssl_, outcome);
-    if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return {State::kWait};
-    if (SSL_is_init_finished(ssl_) == 0 && handshake_error_.empty()) {
-      const char* const reason = ERR_reason_error_string(ERR_peek_error());
-      if (reason != nullptr) handshake_error_ = reason;
-    }
-    return {State::kClosed};
-  }
+void Socket::EndWriting() { End(SHUT_WR); }
+void Socket::ShutDown() { End(SHUT_RDWR); }
 
-  const int descriptor_;
-  SSL* const ssl_;
-  bool is_ended_ = false;  // the client was notified
-  std::string handshake_error_;
-};
-
-}  // namespace
+void Socket::End(int how) {
+  if (ssl_ != nullptr && !std::exchange(is_ended_, true) && SSL_is_init_finished(ssl_) != 0)
+    SSL_shutdown(ssl_);
+  shutdown(descriptor_, how);
+}
 
 size_t Socket::UndeliveredBytes() const {
   int bytes = 0;
@@ -127,26 +124,6 @@ std::string PeerName(int descriptor) {
     return "unknown";
   return address.ss_family == AF_INET6 ? fmt::format("[{}]:{}", host.data(), port.data())
                                        : fmt::format("{}:{}", host.data(), port.data());
-}
-
-std::unique_ptr<Socket> NewPlainSocket(int descriptor) {
-  std::unique_ptr<Socket> socket(new (std::nothrow) PlainSocket(descriptor));
-  if (socket == nullptr) close(descriptor);
-  return socket;
-}
-
-std::unique_ptr<Socket> NewTlsSocket(int descriptor, const TlsContext& context) {
-  SSL* const ssl = SSL_new(context.get());
-  std::unique_ptr<Socket> socket;
-  if (ssl != nullptr && SSL_set_fd(ssl, descriptor) == 1)
-    socket.reset(new (std::nothrow) TlsSocket(descriptor, ssl));
-  if (socket == nullptr) {
-    SSL_free(ssl);
-    close(descriptor);
-    return nullptr;
-  }
-  SSL_set_accept_state(ssl);
-  return socket;
 }
 
 }  // namespace stele::server

@@ -100,11 +100,9 @@ int ChooseHttp2(SSL* /*ssl*/, const unsigned char** chosen, unsigned char* chose
 
 }  // namespace
 
-absl::StatusOr<TlsContext> TlsContext::Create(const std::string& certificate_chain,
-                                              const std::string& private_key,
-                                              const std::string& client_ca) {
+absl::StatusOr<TlsContext> NewTlsContext(const TlsFiles& files) {
   ERR_clear_error();
-  const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), &SSL_CTX_free);
+  TlsContext context(SSL_CTX_new(TLS_server_method()), &SSL_CTX_free);
   if (context == nullptr) return Fail("TLS");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
@@ -116,10 +114,11 @@ absl::StatusOr<TlsContext> TlsContext::Create(const std::string& certificate_cha
   constexpr std::string_view kSessions = "steled";
   SSL_CTX_set_session_id_context(
       context.get(), reinterpret_cast<const unsigned char*>(kSessions.data()), kSessions.size());
-  STELED_RETURN_IF_ERROR(UseChain(certificate_chain, context.get()));
-  STELED_RETURN_IF_ERROR(UseKey(private_key, context.get()));
-  if (!client_ca.empty()) STELED_RETURN_IF_ERROR(TrustClientsOf(client_ca, context.get()));
-  return TlsContext(context);
+  STELED_RETURN_IF_ERROR(UseChain(files.certificate_chain, context.get()));
+  STELED_RETURN_IF_ERROR(UseKey(files.private_key, context.get()));
+  if (!files.client_ca.empty())
+    STELED_RETURN_IF_ERROR(TrustClientsOf(files.client_ca, context.get()));
+  return context;
 }
 
 }  // namespace stele::server

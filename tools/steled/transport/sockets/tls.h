@@ -19,19 +19,15 @@ using SSL_CTX = struct ssl_ctx_st;
 
 namespace stele::server {
 
-class TlsContext {
- public:
-  // PEM texts; with an empty `client_ca` clients need no certificate.
-  static absl::StatusOr<TlsContext> Create(const std::string& certificate_chain,
-                                           const std::string& private_key,
-                                           const std::string& client_ca);
-
-  SSL_CTX* get() const { return context_.get(); }
-
- private:
-  explicit TlsContext(std::shared_ptr<SSL_CTX> context) : context_(std::move(context)) {}
-
-  std::shared_ptr<SSL_CTX> context_;
+// PEM texts. With a client_ca, clients must present a certificate signed by it.
+struct TlsFiles {
+  std::string certificate_chain;
+  std::string private_key;
+  std::string client_ca;
 };
+
+using TlsContext = std::shared_ptr<SSL_CTX>;
+
+absl::StatusOr<TlsContext> NewTlsContext(const TlsFiles& files);
 
 }  // namespace stele::server
