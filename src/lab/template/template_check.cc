@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "stele/keys.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -58,6 +59,24 @@ std::vector<std::string> Applied(const TemplateFunction& function,
   return results;
 }
 
+// The unit of the digits that a function makes of a time.
+std::optional<keys::TimeUnit> UnitMadeBy(Kind kind) {
+  if (kind == Kind::kSeconds) return keys::TimeUnit::kSeconds;
+  if (kind == Kind::kMillis) return keys::TimeUnit::kMillis;
+  if (kind == Kind::kMicros) return keys::TimeUnit::kMicros;
+  return std::nullopt;
+}
+
+// bucket_time of digits in another unit makes buckets of another width.
+absl::Status CheckUnit(const TemplateFunction& before, const TemplateFunction& function) {
+  const auto unit = UnitMadeBy(before.kind);
+  if (function.kind != Kind::kBucketTime || !unit.has_value()) return absl::OkStatus();
+  if (function.length == static_cast<int64_t>(*unit)) return absl::OkStatus();
+  constexpr std::string_view kUnits[] = {"s", "ms", "us"};
+  return InvalidArgument("the digits before bucket_time are in {0}: write bucket_time:WIDTH:{0}",
+                         kUnits[static_cast<size_t>(*unit)]);
+}
+
 // The texts that a field may have.
 struct FieldTexts {
   std::vector<std::string> samples;        // none: any text
@@ -66,6 +85,7 @@ struct FieldTexts {
 
 absl::StatusOr<FieldTexts> TextsOf(const Template::Piece& field) {
   FieldTexts texts;
+  const TemplateFunction* function_before = nullptr;
   for (const TemplateFunction& function : field.functions) {
     if (function.kind == Kind::kOr) {
       if (!texts.alternative.has_value() || texts.alternative->empty())
@@ -73,6 +93,9 @@ absl::StatusOr<FieldTexts> TextsOf(const Template::Piece& field) {
       continue;
     }
     const std::string field_name = fmt::format("field \"{}\"", Printable(field.text));
+    if (function_before != nullptr)
+      STELE_RETURN_IF_ERROR(WithContext(CheckUnit(*function_before, function), field_name));
+    function_before = &function;
     if (texts.alternative.has_value()) {
       auto applied = Apply(function, *texts.alternative);
       if (!applied.ok()) return WithContext(applied.status(), field_name + ": the text of or");

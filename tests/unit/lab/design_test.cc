@@ -235,6 +235,10 @@ TEST(DesignTest, TemplatesThatCanNeverWorkAreErrors) {
       {read("start: \"{a}#{@bucket}\", end: \"{b}#{@bucket}\", fan_out: 4"),
        "d.yaml:7:25: fan_out needs the same text before {@bucket}"},
       {DesignWith("{t|bucket_time:500ms:s}"), "d.yaml:6:10: "},
+      {DesignWith("{t|micros|bucket_time:1h}"),
+       "d.yaml:6:10: field \"t\": the digits before bucket_time are in us: write "
+       "bucket_time:WIDTH:us"},
+      {DesignWith("{t|seconds|or:0|bucket_time:1h:ms}"), "d.yaml:6:10: field \"t\": the digits"},
   };
   for (const auto& [text, expected] : kCases)
     EXPECT_TRUE(ErrorOf(text).starts_with(expected)) << ErrorOf(text) << " for " << text;
@@ -250,8 +254,9 @@ TEST(DesignTest, TemplatesThatMayWorkAreRight) {
   }
   for (const char* const key :
        {"{t|seconds|day}", "{t|day|rev_date}", "{t|iso_day|rev_date}", "{t|micros|rev_ts}",
-        "{t|bucket_time:1h|day}", "{a|salt:16|pad:2}", "{t|pad:13|day}", "{t|or:0|pad:10}",
-        "{t|hour|sub:8:2|pad:2}", "{t|pad:8|rev_date}", "{t|pad:14|sub:0:8|rev_date}",
+        "{t|bucket_time:1h|day}", "{t|seconds|bucket_time:1h:s|day}", "{t|millis|bucket_time:1h}",
+        "{a|salt:16|pad:2}", "{t|pad:13|day}", "{t|or:0|pad:10}", "{t|hour|sub:8:2|pad:2}",
+        "{t|pad:8|rev_date}", "{t|pad:14|sub:0:8|rev_date}",
         "{t|rev_digits|rev_digits|rev_date}"}) {
     EXPECT_EQ(ErrorOf(DesignWith(key)), "") << key;
   }
