@@ -285,7 +285,7 @@ absl::Status OperationReplayer::Delete(const ReplayOperation& operation,
   return table.Apply(std::move(mutation), Writing());
 }
 
-// Other members than start and end could mean that less is deleted: nothing is, then.
+// A row, keys or ranges could mean that less than start to end is deleted: nothing is, then.
 absl::Status OperationReplayer::Drop(const Record& record, Table table) {
   if (record.has_ranges || !record.keys.empty() || !record.row.empty())
     return InvalidArgument(

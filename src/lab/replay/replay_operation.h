@@ -54,9 +54,10 @@ class OperationReplayer {
  public:
   OperationReplayer(uint64_t seed, std::stop_token stop);
 
-  // Runs the operation with a deadline of a minute, and adds what it returned or wrote to `counts`.
+  // Runs the operation, and adds what it returned or wrote to `counts`. Its deadline is a minute. A
+  // drop has no deadline, and a stop does not end it.
   // Errors: Cancelled after a stop; those of the operation; InvalidArgument for a filter or columns
-  // that are wrong, a write that no table takes, and a drop with other members than start and end.
+  // that are wrong, a write that no table takes, and a drop with a row, keys or ranges.
   absl::Status Run(const ReplayOperation& operation, OperationCounts* counts);
 
  private:

@@ -1,7 +1,7 @@
 // trace/load_spread.h: how the operations on a table are spread over its known keys.
 //
 // Threads:   confined to one thread.
-// Memory:    16 KiB.
+// Memory:    24 KiB, and the bands that a MultiGet touches.
 // Source:    docs/lab/lint.md, "Bands".
 #pragma once
 
