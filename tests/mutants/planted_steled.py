@@ -200,6 +200,7 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_stream.h",
     ("unread responses are not charged", "held > kSmallAnswerBytes ? held : 0", "0"),
+    ("a request of headers alone is kept", "moved_at = begun_at;", "moved_at = std::chrono::steady_clock::time_point::max();"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_end.cc",
@@ -209,10 +210,9 @@ plant(
     ("the shutdown does not wait for data in flight", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),
     ("a stream that the client does not read is kept", "return stream->unsent_mark < (is_charged", "return false && stream->unsent_mark < (is_charged"),
     ("a silent client gets no ping", "    is_asked_ = true;\n", ""),
-    ("the server waits for a request that stopped in the middle", "if (moved_at < cutoffs.moved_since) {", "if (false) {"),
+    ("the server waits for a request that stopped in the middle", "if (stream.moved_at < cutoffs.moved_since) {", "if (false) {"),
     ("a running call is treated as a stopped one", "if (!stream.IsIncomplete()) return nullptr;", "if (stream.status.has_value()) return nullptr;"),
     ("a request may take any time", "stream.begun_at < cutoffs.begun_since ?", "false ?"),
-    ("a request of headers alone is kept", "has_bytes ? stream.waits_since : stream.begun_at;", "has_bytes ? stream.waits_since : cutoffs.moved_since;"),
     ("a client is promised that an applied write had no effect", "stream.has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM",
      "stream.has_begun ? NGHTTP2_REFUSED_STREAM : NGHTTP2_INTERNAL_ERROR"),
 )

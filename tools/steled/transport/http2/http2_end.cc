@@ -24,11 +24,9 @@ constexpr std::array<uint8_t, 8> kEndPing = {'t', 'h', 'e', ' ', 'e', 'n', 'd', 
 // its method waits for the messages, up to its deadline.
 const char* SlowReason(const Http2Stream& stream, const Http2Connection::Cutoffs& cutoffs) {
   if (!stream.IsIncomplete()) return nullptr;
-  const bool has_bytes = stream.waits_since != Http2Connection::Cutoffs::TimePoint();
-  const auto moved_at = has_bytes ? stream.waits_since : stream.begun_at;
-  if (moved_at < cutoffs.moved_since) {
-    return has_bytes ? "The request stopped in its middle"
-                     : "The request has headers and no message";
+  if (stream.moved_at < cutoffs.moved_since) {
+    return stream.request_bytes > 0 ? "The request stopped in its middle"
+                                    : "The request has headers and no message";
   }
   return stream.begun_at < cutoffs.begun_since ? "The request takes too long" : nullptr;
 }

@@ -163,11 +163,11 @@ void Http2Connection::Wake(Http2Stream* stream) {
 }
 
 void Http2Connection::NotePace(Http2Stream* stream, size_t bytes) {
-  const bool is_first = stream->waits_since == std::chrono::steady_clock::time_point();
+  const bool is_first = stream->request_bytes == bytes;
   const size_t least = std::max(kPaceBytes, stream->request_bytes / kPaceShare);
   stream->paced_bytes += bytes;
   if (!is_first && stream->paced_bytes < least) return;
-  stream->waits_since = std::chrono::steady_clock::now();
+  stream->moved_at = std::chrono::steady_clock::now();
   stream->paced_bytes = 0;
 }
 

@@ -55,8 +55,9 @@ struct Http2Stream {
   size_t stream_bytes = 0;   // reserved of the memory for requests, until the stream is closed
   size_t request_bytes = 0;  // likewise, until the method is done
   size_t answer_bytes = 0;   // likewise, for what the method holds to send it later
-  size_t paced_bytes = 0;    // received since waits_since
-  std::chrono::steady_clock::time_point waits_since;  // for kPaceBytes, until the method begins
+  size_t paced_bytes = 0;    // received since moved_at
+  // When the first bytes of its messages arrived, or enough of them (kPaceBytes).
+  std::chrono::steady_clock::time_point moved_at = begun_at;
   bool request_ended = false;
   bool has_begun = false;  // its method was passed to a thread
 
