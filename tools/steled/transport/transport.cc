@@ -110,17 +110,22 @@ class Http2Transport final : public Transport {
 
   void LookForStalled() override {
     const SteadyClock::time_point now = SteadyClock::now();
-    const Http2Connection::Cutoffs cutoffs{
-        .greeted_since = now - options_.cutoffs,
-        .moved_since = now - Patience(options_.cutoffs),
-        .begun_since = now - options_.request_time_max,
-        .read_since = now - options_.stall_timeout,
-        .charged_since = now - Patience(options_.stall_timeout),
-        .ping_since = now - options_.ping_after,
-        .silent_since = now - options_.ping_after - options_.cutoffs};
-    VisitConnections([&](uint64_t id, Http2Connection& connection) {
+    Http2Connection::Cutoffs cutoffs{.greeted_since = now - options_.cutoffs,
+                                     .moved_since = now - Patience(options_.cutoffs),
+                                     .begun_since = now - options_.request_time_max,
+                                     .read_since = now - options_.stall_timeout,
+                                     .charged_since = now - options_.stall_timeout,
+                                     .ping_since = now - options_.ping_after,
+                                     .silent_since = now - options_.ping_after - options_.cutoffs};
+    const auto end_stalled = [&](uint64_t id, Http2Connection& connection) {
       if (!connection.EndStalled(cutoffs)) Remove(id);
-    });
+    };
+    VisitConnections(end_stalled);
+    // Slow requests were ended first: the memory that they held may be enough for slow readers.
+    if (host_.memory.IsScarce()) {
+      cutoffs.charged_since = now - Patience(options_.stall_timeout);
+      VisitConnections(end_stalled);
+    }
     ShrinkPaused(now);
   }
 

@@ -60,6 +60,7 @@ void Http2Connection::FailIfFatal(int result) noexcept {
 
 void Http2Connection::Fail() noexcept {
   has_failed_ = true;
+  room_.notify_all();
   socket_->ShutDown();
 }
 
@@ -137,7 +138,7 @@ void Http2Connection::AwaitAnnounced(std::chrono::steady_clock::time_point end) 
   std::unique_lock lock(mutex_);
   room_.wait_until(lock, end, [this] {
     // A client that has not sent the preface yet has begun no call.
-    return is_announcement_read_ || is_closed_ || is_lingering_ || !is_greeted_;
+    return is_announcement_read_ || is_closed_ || is_lingering_ || has_failed_ || !is_greeted_;
   });
 }
 
