@@ -205,6 +205,15 @@ TEST(StrictInstances, AnUnknownInstanceIsNotFound) {
   EXPECT_EQ(server.CallInstances<admin::ListAppProfilesResponse>(
                 &Instances::ListAppProfiles, admin::ListAppProfilesRequest(), "parent: " + name),
             kNotFound);
+  const std::string profile = "'projects/p/instances/i/appProfiles/default'";
+  EXPECT_EQ(server.CallInstances<google::longrunning::Operation>(
+                &Instances::UpdateAppProfile, admin::UpdateAppProfileRequest(),
+                "app_profile { name: " + profile +
+                    " description: 'd' } update_mask { paths: 'description' }"),
+            kNotFound);
+  EXPECT_EQ(server.CallInstances<google::protobuf::Empty>(
+                &Instances::DeleteAppProfile, admin::DeleteAppProfileRequest(), "name: " + profile),
+            kNotFound);
   grpc::ClientContext pinging;
   google::bigtable::v2::PingAndWarmRequest ping;
   ping.set_name("projects/p/instances/i");

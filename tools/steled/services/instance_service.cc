@@ -146,12 +146,14 @@ absl::Status InstanceService::ListAppProfiles(const admin_wire::ListAppProfilesR
 
 absl::Status InstanceService::UpdateAppProfile(const admin_wire::UpdateAppProfileRequest& request,
                                                google::longrunning::Operation* response) {
+  STELED_RETURN_IF_ERROR(instances_.CheckExistsFor(request.app_profile().name()));
   return AnswerDone(profiles_.Update(request), admin_wire::UpdateAppProfileMetadata(), &operations_,
                     response);
 }
 
 absl::Status InstanceService::DeleteAppProfile(const admin_wire::DeleteAppProfileRequest& request,
                                                google::protobuf::Empty* /*response*/) {
+  STELED_RETURN_IF_ERROR(instances_.CheckExistsFor(request.name()));
   return profiles_.Delete(request.name());
 }
 
