@@ -44,7 +44,7 @@ void LoadSpread::AddScan(const TraceRecord& record) {
     next = std::max(next, last + 1);
   };
   const auto end_of = [&](const std::optional<std::string>& end) {
-    return end.has_value() ? BandBefore(*end) : bands_.size() - 1;
+    return end.has_value() && !end->empty() ? BandBefore(*end) : bands_.size() - 1;
   };
   if (record.ranges.empty()) {
     const size_t first = BandOf(record.start.value_or(""));

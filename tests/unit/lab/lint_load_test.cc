@@ -308,6 +308,9 @@ TEST(LoadSpreadTest, ScansCountInEachOfTheirBands) {
   EXPECT_EQ(bands_of(ranges), (Bands{3, 3, 3, 0, 0, 0, 0, 0, 3, 3}));
   ranges.last = "85";
   EXPECT_EQ(bands_of(ranges), (Bands{3, 3, 3, 0, 0, 0, 0, 0, 3, 0}));
+  ranges.last.reset();
+  ranges.ranges = {{.start = "7", .end = ""}};  // an empty end is none
+  EXPECT_EQ(bands_of(ranges), (Bands{0, 0, 0, 0, 0, 0, 0, 3, 3, 3}));
   const TraceRecord gets{.op = TraceOp::kMget, .keys = {"1", "1x", "zz", ""}};
   EXPECT_EQ(bands_of(gets), (Bands{1, 2, 0, 0, 0, 0, 0, 0, 0, 1}));
   const TraceRecord drop{.op = TraceOp::kDrop, .row = "1"};
