@@ -66,13 +66,11 @@ class CountingRun {
     std::ofstream trace(trace_path, std::ios::binary);
     if (!trace) return ErrnoStatus("open", trace_path, errno);
     const size_t count = workload_.operations.size();
-    int64_t micros = 0;
     for (size_t i = 0; i < count; ++i) {
       if (options_.stop.stop_requested()) return CompareStopped();
       const LogicalOperation& operation = workload_.operations[i];
-      // A trace is in the order of time.
-      micros = workload_.has_times ? std::max(micros, operation.micros)
-                                   : static_cast<int64_t>(i) * kMicrosPerOperation;
+      const int64_t micros =
+          workload_.has_times ? operation.micros : static_cast<int64_t>(i) * kMicrosPerOperation;
       const auto done = RunOne(operation, micros, &trace);
       if (!done.ok())
         return FailedOperation(design_, workload_.queries[operation.query], done.status());

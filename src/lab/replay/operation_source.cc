@@ -165,14 +165,6 @@ absl::StatusOr<std::string> TableWithQueries(const ReplayOptions& options) {
   return found[0];
 }
 
-// As those of a recorded trace. The first operation has the time 0.
-void SortByTime(std::vector<LogicalOperation>* operations) {
-  std::ranges::stable_sort(*operations, {}, &LogicalOperation::micros);
-  if (operations->empty()) return;
-  const int64_t first = operations->front().micros;
-  for (LogicalOperation& operation : *operations) operation.micros -= first;
-}
-
 absl::StatusOr<std::unique_ptr<OperationSource>> OpenLogical(const std::string& path,
                                                              const ReplayOptions& options,
                                                              const Database& database) {
@@ -182,7 +174,6 @@ absl::StatusOr<std::unique_ptr<OperationSource>> OpenLogical(const std::string& 
   STELE_ASSIGN_OR_RETURN(LogicalWorkload workload, ReadLogicalTrace(path, choices, options.stop));
   if (options.rate.speed.has_value() && !workload.has_times)
     return InvalidArgument("{} has no times: use another ReplayOptions::rate", Printable(path));
-  if (workload.has_times) SortByTime(&workload.operations);
   const auto mapped = options.tables.find(design_table);
   STELE_ASSIGN_OR_RETURN(
       Table table,

@@ -47,9 +47,7 @@ class LogicalTraceReader {
     if (workload_.operations.empty())
       return InvalidArgument("{} has no operation", Printable(path));
     workload_.has_times = has_all_times_;
-    if (has_all_times_ && last_micros_ > 0)
-      workload_.recorded_rate = static_cast<double>(workload_.operations.size() - 1) * 1e6 /
-                                static_cast<double>(last_micros_);
+    if (has_all_times_) SortByTime();
     return std::move(workload_);
   }
 
@@ -105,7 +103,19 @@ class LogicalTraceReader {
     return absl::OkStatus();
   }
 
-  // Returns the microseconds after the first line. An earlier time, and no time, counts as 0.
+  // As replay sorts a recorded trace. The first operation then has the time 0.
+  void SortByTime() {
+    std::vector<LogicalOperation>& operations = workload_.operations;
+    std::ranges::stable_sort(operations, {}, &LogicalOperation::micros);
+    const int64_t first = operations.front().micros;
+    for (LogicalOperation& operation : operations) operation.micros -= first;
+    const int64_t last = operations.back().micros;
+    if (last == 0) return;
+    workload_.recorded_rate =
+        static_cast<double>(operations.size() - 1) * 1e6 / static_cast<double>(last);
+  }
+
+  // Returns the time in microseconds, or 0 if the line has none.
   int64_t TimeOf(const Json& line) {
     const auto time = line.find("t");
     const bool is_time = time != line.end() && time->is_number_integer() &&
@@ -115,11 +125,7 @@ class LogicalTraceReader {
       return 0;
     }
     // Limited, so that the difference of two times does not overflow.
-    const auto micros = std::clamp(time->get<int64_t>(), -kMicrosMax, kMicrosMax);
-    if (workload_.operations.empty()) first_micros_ = micros;
-    const int64_t after = std::max<int64_t>(micros - first_micros_, 0);
-    last_micros_ = std::max(last_micros_, after);
-    return after;
+    return std::clamp(time->get<int64_t>(), -kMicrosMax, kMicrosMax);
   }
 
   static absl::Status AddFields(const Json& line, const std::string& member, bool is_base64,
@@ -146,8 +152,6 @@ class LogicalTraceReader {
   std::vector<std::vector<QueryInputs>> uses_;         // by query and design
   size_t bytes_ = 0;
   bool has_all_times_ = true;
-  int64_t first_micros_ = 0;
-  int64_t last_micros_ = 0;  // after the first line
   LogicalWorkload workload_;
 };
 

@@ -26,10 +26,11 @@ std::string LogicalLine(std::string_view query, bool writes,
 // A longer line is an error for ReadLogicalTrace().
 inline constexpr size_t kLogicalLineBytesMax = size_t{64} << 20;
 
-// Reads a workload of these designs. It may be compressed with gzip or zstd.
-// Errors: InvalidArgument, with the line, for a query that the first design lacks, a record that a
-// design cannot use, and more than 10,000,000 operations or 1 GiB of records; Cancelled if a
-// stop is requested before the end; those of the file.
+// Reads a workload of these designs. It may be compressed with gzip or zstd. If all lines have
+// times, the operations are sorted by them; those of one time keep the order of the file. Errors:
+// InvalidArgument, with the line, for a query that the first design lacks, a record that a design
+// cannot use, and more than 10,000,000 operations or 1 GiB of records; Cancelled if a stop is
+// requested before the end; those of the file.
 absl::StatusOr<LogicalWorkload> ReadLogicalTrace(const std::string& path,
                                                  const std::vector<DesignTableChoice>& designs,
                                                  const std::stop_token& stop = {});

@@ -36,7 +36,7 @@ struct LogicalQuery {
 struct LogicalOperation {
   uint32_t query = 0;
   uint32_t record = 0;
-  int64_t micros = 0;  // after the first operation of a logical trace
+  int64_t micros = 0;  // after the first operation, if the workload has times
 };
 
 struct LogicalWorkload {

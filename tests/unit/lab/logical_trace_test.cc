@@ -99,6 +99,30 @@ class LogicalTraceTest : public testing::Test {
   const Design design_;
 };
 
+TEST_F(LogicalTraceTest, LinesAreSortedIfAllHaveTimes) {
+  const auto line = [](const std::string& time, const std::string& user) {
+    return "{" + time + "\"query\":\"of-user\",\"params\":{\"user\":\"" + user + "\"}}\n";
+  };
+  const auto users_of = [](const LogicalWorkload& workload) {
+    std::string users;
+    for (const LogicalOperation& operation : workload.operations)
+      users += workload.queries[operation.query].records[operation.record].at("user") + " ";
+    return users;
+  };
+  const std::vector<std::string> timed = {line("\"t\":7000000,", "c"), line("\"t\":2000000,", "a"),
+                                          line("\"t\":5000000,", "b"), line("\"t\":2000000,", "A")};
+  const LogicalWorkload sorted = ReadBack(timed);
+  EXPECT_EQ(users_of(sorted), "a A b c ");
+  ASSERT_EQ(sorted.operations.size(), 4u);
+  EXPECT_EQ(sorted.operations[0].micros, 0);
+  EXPECT_EQ(sorted.operations[2].micros, 3'000'000);
+  EXPECT_EQ(sorted.operations[3].micros, 5'000'000);
+  EXPECT_EQ(sorted.recorded_rate, 3.0 / 5);
+  const LogicalWorkload untimed = ReadBack({timed[0], line("", "z"), timed[1]});
+  EXPECT_FALSE(untimed.has_times);
+  EXPECT_EQ(users_of(untimed), "c z a ");
+}
+
 class SynthesizeTest : public LogicalTraceTest {
  protected:
   SynthesizeTest() {
