@@ -150,8 +150,9 @@ void DropGarbage(const RetentionPolicy& policy, size_t begin, std::vector<Cell>*
 }
 
 // Appends the versions of both sources, in order. Of equal ones it appends that of the newer
-// source. With latest_only (cell/cell_cursor.h) it leaves out older versions of a column that it
-// compares with newer ones. std::set_union would compare most pairs twice.
+// source. With latest_only (cell/cell_cursor.h), only the first version of each column in the
+// result means anything: of the others, some are left out, and some may be ones that a newer source
+// replaced. std::set_union would compare most pairs twice.
 void AppendUnion(std::span<const Cell> newer, std::span<const Cell> older, bool latest_only,
                  std::vector<Cell>* cells) {
   cells->reserve(cells->size() + newer.size() + older.size());
