@@ -442,7 +442,9 @@ TEST_F(ReplayTest, ALogicalTraceRunsTheQueriesOfADesign) {
   stopped.writes = ReplayWrites::kSkip;
   stopped.stop = stop.get_token();
   stopped.progress = [&](uint64_t /*operations*/) { stop.request_stop(); };
-  const auto later = Run(read + add + add, stopped);
+  const std::string first_read = R"({"t":0,"query":"of-user","params":{"user":"u"}})"
+                                 "\n";
+  const auto later = Run(first_read + add + add, stopped);
   ASSERT_TRUE(later.ok()) << later.status();
   EXPECT_EQ(later->end.code(), absl::StatusCode::kCancelled) << later->end;
   EXPECT_TRUE(later->skipped_operations.empty()) << later->ToText();
