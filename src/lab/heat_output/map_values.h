@@ -1,4 +1,4 @@
-// heat_output/map_values.h: texts of numbers, times and metrics that several outputs have.
+// heat_output/map_values.h: formats numbers, times and metrics for several outputs.
 //
 // Threads:   pure functions.
 #pragma once
