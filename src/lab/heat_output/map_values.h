@@ -14,7 +14,7 @@ namespace stele::internal::lab {
 
 // All metrics, in the order of the outputs.
 std::span<const stele::lab::HeatMetric> AllHeatMetrics();
-// Without a fraction if it is zero: "2023-11-14T22:13:20Z".
+// Returns "2023-11-14T22:13:20Z". A fraction of a second follows the seconds unless it is zero.
 std::string TimeText(int64_t micros);
 // "10s", "1m", "500ms", in the largest unit that divides it.
 std::string WidthText(int64_t micros);
