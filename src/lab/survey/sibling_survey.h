@@ -3,7 +3,7 @@
 //
 // Errors:    errors of the temporary file.
 // Threads:   confined to one thread.
-// Memory:    32 MiB.
+// Memory:    32 MiB, and as much again while Finish() merges hashes from a file (KeyHashes).
 #pragma once
 
 #include <bitset>
