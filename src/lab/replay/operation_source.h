@@ -36,10 +36,10 @@ bool IsReplayStopped(const stele::lab::ReplayOptions& options, const absl::Statu
 
 // Opens a recorded trace, or with options.design a logical trace. `options` must outlive the
 // source.
-// Errors: those of the trace; Cancelled if a stop is requested while the trace is read. With a
-// design also NotFound if the design or the database does not have the table, and InvalidArgument
-// if the table has no queries, if several tables have queries and options.design_table is empty, or
-// if options.rate needs times and the trace has none.
+// Errors: those of the trace; Cancelled if a stop is requested while the trace is read.
+// With a design also NotFound: the design or the database does not have the table. And
+// InvalidArgument: the table has no queries; several tables have queries and options.design_table
+// is empty; options.rate needs times and the trace has none.
 absl::StatusOr<std::unique_ptr<OperationSource>> OpenSource(
     const std::string& trace_path, const stele::lab::ReplayOptions& options,
     const Database& database);
