@@ -38,7 +38,8 @@ absl::Status Run(const std::string& address) {
   if (!text->has_value()) return absl::NotFoundError("the row has no text");
   std::cout << (*text)->value() << "\n";
 
-  // A server has no snapshots, batches or checkpoints: such calls return Unimplemented.
+  // A server has no snapshots, checkpoints or batches of several mutations: such calls return
+  // Unimplemented.
   std::cout << "snapshot: " << database->GetSnapshot().status() << "\n";
   return database->Close();
 }

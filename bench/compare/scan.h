@@ -1,4 +1,4 @@
-// bench/compare/scan.h: the parameters of a scan, the same for every engine.
+// bench/compare/scan.h: the parameters of a scan, which are the same for every engine.
 #pragma once
 
 #include <cstdint>

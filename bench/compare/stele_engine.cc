@@ -40,7 +40,7 @@ stele::RowMutation MutationOf(const RowData& row) {
   return mutation;
 }
 
-// A Row or a RowView.
+// Adds the cells of a Row or a RowView to the tally.
 template <typename Row>
 void Take(const Row& row, Tally* tally) {
   tally->Row(row.row_key());

@@ -19,7 +19,8 @@ class CurveList {
  public:
   explicit CurveList(bool is_small) : is_small_(is_small) {}
 
-  // Adds a curve with a point for each value, as long as each layout has a row.
+  // Adds a curve with a point for each value. If is_small_ is set, it has only the first values,
+  // and tables with few rows.
   void Add(std::string_view name, std::string_view varies, std::vector<Operation> operations,
            const std::vector<uint64_t>& values,
            const std::function<void(uint64_t value, Layout* layout)>& vary) {

@@ -86,7 +86,8 @@ absl::StatusOr<FilledTable> Reopen(const std::string& directory, const Layout& l
   return FilledTable{*std::move(database), *std::move(table)};
 }
 
-// Returns FailedPrecondition if the cells are elsewhere.
+// Returns FailedPrecondition if the table has other numbers of cells, files or tablets than the
+// layout.
 absl::Status CheckShape(const Layout& layout, const stele::Table& table) {
   const absl::StatusOr<stele::TableStats> stats = table.Stats();
   if (!stats.ok()) return stats.status();

@@ -2,7 +2,7 @@
 //
 // Rows:      keys ascend with the row number. Every column of every family has all versions, with
 //            values of 100 bytes that compress to about half.
-// Errors:    a status of Stele, and FailedPrecondition if the table has not the wanted shape.
+// Errors:    a status of Stele, and FailedPrecondition if the table does not have the wanted shape.
 #pragma once
 
 #include <stele/stele.h>

@@ -4,8 +4,8 @@
 //   stele_growth [--only CURVE,...] [--small] [--dir DIRECTORY]
 //
 // Prints one line of JSON about the run, then one line per operation and point.
-// bench/plot_growth.py makes a table and a picture of them. Exit code 1: something failed. 2: wrong
-// arguments.
+// bench/plot_growth.py makes a table and a picture of them.
+// Exit code 1: something failed. Exit code 2: wrong arguments.
 #include <fmt/format.h>
 
 #include <algorithm>

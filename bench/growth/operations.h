@@ -33,8 +33,8 @@ struct RunLimit {
   double seconds = 0;
 };
 
-// Reads the whole table once, so that the block cache has what fits. Returns DataLoss if the table
-// has another number of cells than the layout.
+// Reads the whole table once, to fill the block cache. Returns DataLoss if the table has another
+// number of cells than the layout.
 absl::Status Warm(const Layout& layout, const stele::Table& table);
 
 // Repeats the operation on `layout.threads` threads, first a while without measuring. Returns

@@ -21,8 +21,8 @@ bool Delete(Table& table, int64_t millis) {
   return table.Apply(RowMutation("row").DeleteFromColumn("f", "q", version)).ok();
 }
 
-// Writes a version and deletes one, in a column where this was done range(0) times before. Three
-// versions are kept, so each delete needs a GC fence. Every fifth version stays.
+// Writes a version of a column and deletes one, after this was done range(0) times in the same
+// column. Three versions are kept, so each delete needs a GC fence. Every fifth version stays.
 void BM_FencedDelete(benchmark::State& state) {
   Database database = Database::Open("mem:").value();
   Table table =

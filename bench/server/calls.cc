@@ -37,7 +37,7 @@ class Caller {
     }
   }
 
-  // Starts the first call. Advance continues it, and the following calls, without waiting.
+  // Starts the first call. Advance() continues it, and starts the following calls, without waiting.
   void Begin() {
     BeginNext();
     BeginWhatFollows();

@@ -133,7 +133,7 @@ bool Serve(const std::string& bytes, const TableTraits& traits, Table* table) {
   if (!entries.ok()) return false;
   std::vector<absl::Status> verdicts =
       ApplyEntries(table, *entries, {}, [] { return absl::OkStatus(); });
-  Verdicts answer(std::string(request.table_name()), *std::move(entries), std::move(verdicts));
+  EntryStatuses answer(std::string(request.table_name()), *std::move(entries), std::move(verdicts));
   for (bool is_last = false; !is_last;) {
     std::string message = answer.NextMessage(kPrefixBytes, &is_last);
     benchmark::DoNotOptimize(message);

@@ -287,7 +287,7 @@ absl::Status Engine::WriteRefusal() const {
   const Committer& committer = *storage_->committer;
   STELE_RETURN_IF_ERROR(storage_->open.CheckChangeable());
   if (committer.has_failure()) STELE_RETURN_IF_ERROR(committer.poison());
-  STELE_RETURN_IF_ERROR(storage_->gate.LastingRefusal());
+  STELE_RETURN_IF_ERROR(storage_->gate.CurrentRefusal());
   if (!committer.has_failure()) return absl::OkStatus();
   const absl::Status failure = committer.append_failure();
   // Space may have become free without a write that noticed it.

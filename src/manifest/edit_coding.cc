@@ -21,7 +21,7 @@ enum EditTag : uint64_t {
   kNextFileNumber = 6,
   kNextTableId = 7,
   kNextFamilyId = 8,
-  kLogReach = 9,
+  kSyncedLogEnd = 9,
   kTokenKey = 10,
   // Fields of the last table.
   kTableDrop = 11,
@@ -112,7 +112,7 @@ class Encoder {
     if (from.synced_log_end.segment != 0) {
       AppendVarint(content_, from.synced_log_end.segment);
       AppendVarint(content_, from.synced_log_end.end_offset);
-      Emit(kLogReach);
+      Emit(kSyncedLogEnd);
     }
   }
   void OldestSegment(uint64_t number) {
@@ -303,7 +303,7 @@ absl::Status EditDecoder::TakeField(uint64_t tag, std::string_view content) {
     case kNextFamilyId:
       read = in.ReadVarint32(&edit_.next_family_id);
       break;
-    case kLogReach:
+    case kSyncedLogEnd:
       read = in.ReadVarint(&edit_.synced_log_end.segment) &&
              in.ReadVarint(&edit_.synced_log_end.end_offset);
       break;

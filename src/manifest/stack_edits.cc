@@ -18,8 +18,8 @@ bool HaveSameCommits(const SstableReference& a, const SstableReference& b) {
   return a.sequence_first == b.sequence_first && a.sequence_last == b.sequence_last;
 }
 
-// True if the reference is `input`, or a part of it that drops have left.
-bool IsLeftOf(const SstableReference& reference, const SstableReference& input) {
+// True if the reference is `input`, or a part that remains of it after rows were dropped.
+bool IsPartOf(const SstableReference& reference, const SstableReference& input) {
   return reference.file->number == input.file->number && HaveSameCommits(reference, input) &&
          input.range.Covers(reference.range);
 }
@@ -67,7 +67,7 @@ absl::StatusOr<const Tablet*> FindTablet(const TableState& table, const KeyRange
 
 // The remaining references of a job's inputs: their place in the stack, and the input that each
 // belongs to.
-struct Left {
+struct RemainingInputs {
   const Tablet* tablet = nullptr;
   std::vector<SstableReference>::const_iterator begin;
   std::vector<SstableReference>::const_iterator end;
@@ -79,45 +79,46 @@ struct Left {
 // Checks that no other reference shares commits and rows with the inputs. If only part of an
 // interval were merged, the output would overlap with the rest. And a reference that has replaced
 // an input must not remain in the stack with the output.
-absl::Status CheckNothingClashes(const Left& left) {
-  const std::vector<SstableReference>& stack = left.tablet->stack;
-  const auto clashes = [&left](const SstableReference& other) {
-    return other.sequence_last >= left.interval.first &&
-           other.sequence_first <= left.interval.last && other.range.Overlaps(left.range);
+absl::Status CheckNothingClashes(const RemainingInputs& remaining) {
+  const std::vector<SstableReference>& stack = remaining.tablet->stack;
+  const auto clashes = [&remaining](const SstableReference& other) {
+    return other.sequence_last >= remaining.interval.first &&
+           other.sequence_first <= remaining.interval.last && other.range.Overlaps(remaining.range);
   };
-  auto found = std::find_if(stack.begin(), left.begin, clashes);
-  if (found == left.begin) {
-    found = std::find_if(left.end, stack.end(), clashes);
+  auto found = std::find_if(stack.begin(), remaining.begin, clashes);
+  if (found == remaining.begin) {
+    found = std::find_if(remaining.end, stack.end(), clashes);
     if (found == stack.end()) return absl::OkStatus();
   }
   return FailedPrecondition(
       "file {}, rows {}, shares commits with the inputs of a job in tablet {} but is not an input",
-      found->file->number, RangeText(found->range), RangeText(left.tablet->range));
+      found->file->number, RangeText(found->range), RangeText(remaining.tablet->range));
 }
 
-absl::StatusOr<Left> FindLeft(const TableState& table, const KeyRange& tablet_range,
-                              std::span<const SstableReference> inputs) {
+absl::StatusOr<RemainingInputs> FindRemainingInputs(const TableState& table,
+                                                    const KeyRange& tablet_range,
+                                                    std::span<const SstableReference> inputs) {
   if (inputs.empty()) return InvalidArgument("a compaction without inputs");
-  Left left{.range = inputs.front().range, .interval = IntervalOf(inputs)};
-  for (const SstableReference& input : inputs) left.range = Hull(left.range, input.range);
-  STELE_ASSIGN_OR_RETURN(left.tablet, FindTablet(table, tablet_range));
-  const std::vector<SstableReference>& stack = left.tablet->stack;
+  RemainingInputs remaining{.range = inputs.front().range, .interval = IntervalOf(inputs)};
+  for (const SstableReference& input : inputs) remaining.range = Hull(remaining.range, input.range);
+  STELE_ASSIGN_OR_RETURN(remaining.tablet, FindTablet(table, tablet_range));
+  const std::vector<SstableReference>& stack = remaining.tablet->stack;
   auto next = inputs.begin();  // a drop does not change the order
-  const auto is_left = [&](const SstableReference& reference) {
+  const auto is_remaining = [&](const SstableReference& reference) {
     const auto input = std::find_if(next, inputs.end(), [&](const SstableReference& planned) {
-      return IsLeftOf(reference, planned);
+      return IsPartOf(reference, planned);
     });
     if (input == inputs.end()) return false;
     next = input;
     return true;
   };
-  left.begin = stack.begin();
-  while (left.begin != stack.end() && !is_left(*left.begin)) ++left.begin;
-  left.end = left.begin;
-  for (; left.end != stack.end() && is_left(*left.end); ++left.end)
-    left.input_of.push_back(static_cast<size_t>(next - inputs.begin()));
-  STELE_RETURN_IF_ERROR(CheckNothingClashes(left));
-  return left;
+  remaining.begin = stack.begin();
+  while (remaining.begin != stack.end() && !is_remaining(*remaining.begin)) ++remaining.begin;
+  remaining.end = remaining.begin;
+  for (; remaining.end != stack.end() && is_remaining(*remaining.end); ++remaining.end)
+    remaining.input_of.push_back(static_cast<size_t>(next - inputs.begin()));
+  STELE_RETURN_IF_ERROR(CheckNothingClashes(remaining));
+  return remaining;
 }
 
 // Returns `range` without `hole`: the parts before and after it that are not empty.
@@ -148,13 +149,14 @@ std::vector<KeyRange> SubtractAll(KeyRange range, std::vector<KeyRange> holes) {
 
 // Returns the rows that the inputs covered when the job began and no longer cover. A row was
 // dropped if any input lost it, since a drop removes it from all references that have it.
-std::vector<KeyRange> LostRows(std::span<const SstableReference> inputs, const Left& left) {
+std::vector<KeyRange> LostRows(std::span<const SstableReference> inputs,
+                               const RemainingInputs& remaining) {
   std::vector<KeyRange> lost;
   size_t next = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     std::vector<KeyRange> kept;
-    for (; next < left.input_of.size() && left.input_of[next] == i; ++next) {
-      kept.push_back((left.begin + static_cast<std::ptrdiff_t>(next))->range);
+    for (; next < remaining.input_of.size() && remaining.input_of[next] == i; ++next) {
+      kept.push_back((remaining.begin + static_cast<std::ptrdiff_t>(next))->range);
     }
     for (KeyRange& part : SubtractAll(ShownRows(inputs[i]), std::move(kept)))
       lost.push_back(std::move(part));
@@ -164,12 +166,12 @@ std::vector<KeyRange> LostRows(std::span<const SstableReference> inputs, const L
 
 // Returns the rows of the output, without dropped rows. A part without rows of any remaining input
 // is left out.
-std::vector<KeyRange> PartsOfOutput(std::span<const SstableReference> inputs, const Left& left,
-                                    const SstableFile& output) {
+std::vector<KeyRange> PartsOfOutput(std::span<const SstableReference> inputs,
+                                    const RemainingInputs& remaining, const SstableFile& output) {
   std::vector<KeyRange> parts =
-      SubtractAll(Intersect(left.range, RowsOf(output)), LostRows(inputs, left));
+      SubtractAll(Intersect(remaining.range, RowsOf(output)), LostRows(inputs, remaining));
   std::vector<bool> is_shown(parts.size());
-  for (auto it = left.begin; it != left.end; ++it) {
+  for (auto it = remaining.begin; it != remaining.end; ++it) {
     const KeyRange rows = ShownRows(*it);
     auto part = std::partition_point(parts.begin(), parts.end(), [&](const KeyRange& other) {
       return other.EndsBefore(rows.start);
@@ -185,13 +187,13 @@ std::vector<KeyRange> PartsOfOutput(std::span<const SstableReference> inputs, co
 }
 
 // The tablet's stack with `middle` in place of the remaining inputs.
-TabletEdit Replaced(const Left& left, std::vector<ReferenceEdit> middle) {
-  TabletEdit edit{left.tablet->range, {}};
-  for (auto it = left.tablet->stack.begin(); it != left.begin; ++it)
+TabletEdit Replaced(const RemainingInputs& remaining, std::vector<ReferenceEdit> middle) {
+  TabletEdit edit{remaining.tablet->range, {}};
+  for (auto it = remaining.tablet->stack.begin(); it != remaining.begin; ++it)
     edit.stack.push_back(ReferenceEditOf(*it));
   edit.stack.insert(edit.stack.end(), std::make_move_iterator(middle.begin()),
                     std::make_move_iterator(middle.end()));
-  for (auto it = left.end; it != left.tablet->stack.end(); ++it)
+  for (auto it = remaining.end; it != remaining.tablet->stack.end(); ++it)
     edit.stack.push_back(ReferenceEditOf(*it));
   return edit;
 }
@@ -240,23 +242,27 @@ std::vector<TabletEdit> InstallFlush(const TableState& table, const SstableFile&
 absl::StatusOr<TabletEdit> InstallCompaction(const TableState& table, const KeyRange& tablet_range,
                                              std::span<const SstableReference> inputs,
                                              const std::optional<SstableFile>& output) {
-  STELE_ASSIGN_OR_RETURN(const Left left, FindLeft(table, tablet_range, inputs));
+  STELE_ASSIGN_OR_RETURN(const RemainingInputs remaining,
+                         FindRemainingInputs(table, tablet_range, inputs));
   std::vector<ReferenceEdit> merged;
   if (output.has_value()) {
-    for (KeyRange& part : PartsOfOutput(inputs, left, *output)) {
-      merged.push_back({output->number, std::move(part), left.interval.first, left.interval.last});
+    for (KeyRange& part : PartsOfOutput(inputs, remaining, *output)) {
+      merged.push_back(
+          {output->number, std::move(part), remaining.interval.first, remaining.interval.last});
     }
   }
-  return Replaced(left, std::move(merged));
+  return Replaced(remaining, std::move(merged));
 }
 
 absl::StatusOr<TabletEdit> InstallMetadataMerge(const TableState& table,
                                                 const KeyRange& tablet_range,
                                                 std::span<const SstableReference> inputs) {
-  STELE_ASSIGN_OR_RETURN(const Left left, FindLeft(table, tablet_range, inputs));
+  STELE_ASSIGN_OR_RETURN(const RemainingInputs remaining,
+                         FindRemainingInputs(table, tablet_range, inputs));
   std::vector<ReferenceEdit> joined;
-  for (auto it = left.begin; it != left.end; ++it) {
-    joined.push_back({it->file->number, it->range, left.interval.first, left.interval.last});
+  for (auto it = remaining.begin; it != remaining.end; ++it) {
+    joined.push_back(
+        {it->file->number, it->range, remaining.interval.first, remaining.interval.last});
   }
   std::sort(joined.begin(), joined.end(), [](const ReferenceEdit& a, const ReferenceEdit& b) {
     return a.range->start < b.range->start;
@@ -268,7 +274,7 @@ absl::StatusOr<TabletEdit> InstallMetadataMerge(const TableState& table,
                              joined[i].file_number);
     }
   }
-  return Replaced(left, std::move(joined));
+  return Replaced(remaining, std::move(joined));
 }
 
 absl::StatusOr<TabletEdit> InstallDrop(const TableState& table, const KeyRange& tablet_range,
@@ -277,7 +283,7 @@ absl::StatusOr<TabletEdit> InstallDrop(const TableState& table, const KeyRange& 
   TabletEdit edit{tablet->range, {}};
   for (const SstableReference& reference : tablet->stack) {
     if (std::any_of(dropped.begin(), dropped.end(),
-                    [&](const SstableReference& other) { return IsLeftOf(reference, other); }))
+                    [&](const SstableReference& other) { return IsPartOf(reference, other); }))
       continue;
     const auto is_replaced = [&](const SstableReference& other) {
       return reference.file->number == other.file->number && reference.range.Overlaps(other.range);

@@ -6,7 +6,7 @@
 
 namespace stele::internal {
 
-bool CoverEntry(const std::vector<EntryRange>& ranges, uint64_t entry) {
+bool ContainsEntry(const std::vector<EntryRange>& ranges, uint64_t entry) {
   const auto after =
       std::upper_bound(ranges.begin(), ranges.end(), entry,
                        [](uint64_t e, const EntryRange& range) { return e < range.begin; });

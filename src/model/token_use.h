@@ -40,7 +40,7 @@ struct EntryRange {
 // in proportion to the ranges behind the added one, and to those that it joins.
 void AddEntries(const EntryRange& added, std::vector<EntryRange>* ranges);
 // True if `entry` is in one of `ranges`, which ascend and do not overlap.
-bool CoverEntry(const std::vector<EntryRange>& ranges, uint64_t entry);
+bool ContainsEntry(const std::vector<EntryRange>& ranges, uint64_t entry);
 
 // The record of one commit.
 struct TokenUse {
@@ -49,7 +49,7 @@ struct TokenUse {
   // For kRow and kLargeRow: the row's cells, encoded as docs/reference/format/tokens.md describes.
   std::string row;
 
-  bool Covers(uint64_t entry) const { return CoverEntry(entries, entry); }
+  bool Covers(uint64_t entry) const { return ContainsEntry(entries, entry); }
   friend bool operator==(const TokenUse&, const TokenUse&) = default;
 };
 

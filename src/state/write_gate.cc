@@ -81,7 +81,7 @@ absl::Status WriteGate::CheckWritable(const FreesSpace& frees_space) {
   return absl::OkStatus();
 }
 
-absl::Status WriteGate::LastingRefusal() const {
+absl::Status WriteGate::CurrentRefusal() const {
   STELE_RETURN_IF_ERROR(LostDirectory());
   if (parts_.state->writes_refused()) {
     MutexLock lock(parts_.state->mutex());

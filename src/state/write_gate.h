@@ -49,7 +49,7 @@ class WriteGate {
   absl::Status CheckWritable(const FreesSpace& frees_space = nullptr);
   // Returns why writes that free no space are refused at present; OK if they are not. Unlike
   // CheckWritable, it does not check OpenCheck, and changes nothing.
-  absl::Status LastingRefusal() const;
+  absl::Status CurrentRefusal() const;
   // Runs a call that frees space. On a full disk it runs once more with the reserve released. Runs
   // also while writes are refused.
   absl::Status RunFreeing(const std::function<absl::Status()>& call);

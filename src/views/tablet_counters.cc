@@ -5,7 +5,8 @@
 namespace stele::internal {
 namespace {
 
-bool IsLeftOf(const SstableReference& reference, const SstableReference& before) {
+// True if `reference` is `before`, or a part that remains of it after rows were dropped.
+bool IsPartOf(const SstableReference& reference, const SstableReference& before) {
   return reference.file->number == before.file->number && before.range.Covers(reference.range) &&
          reference.sequence_first == before.sequence_first &&
          reference.sequence_last == before.sequence_last;
@@ -17,7 +18,7 @@ bool OnlyLostRows(const std::vector<ViewReference>& before,
   auto old = before.begin();  // a drop does not change the order
   return std::all_of(after.begin(), after.end(), [&](const ViewReference& reference) {
     old = std::find_if(old, before.end(), [&](const ViewReference& other) {
-      return IsLeftOf(reference.reference, other.reference);
+      return IsPartOf(reference.reference, other.reference);
     });
     return old != before.end();
   });

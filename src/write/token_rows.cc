@@ -81,7 +81,7 @@ absl::Status IsChanged() {
 }  // namespace
 
 const TokenUse* TokenState::Covering(uint64_t entry) const {
-  if (!CoverEntry(entries, entry)) return nullptr;
+  if (!ContainsEntry(entries, entry)) return nullptr;
   const auto it = std::find_if(uses.begin(), uses.end(),
                                [entry](const TokenUse& use) { return use.Covers(entry); });
   return it == uses.end() ? nullptr : &*it;

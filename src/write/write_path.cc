@@ -33,7 +33,7 @@ class CallToken {
     return absl::OkStatus();
   }
   // True if the entry was applied before this call, or by another call.
-  bool Covers(uint64_t entry) const { return CoverEntry(applied_, entry); }
+  bool Covers(uint64_t entry) const { return ContainsEntry(applied_, entry); }
   bool CoversAny() const { return covers_any_; }
   // The condition of the next batch; nullopt: the call has no token.
   std::optional<RowCondition> Condition() const {

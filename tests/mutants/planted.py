@@ -506,15 +506,15 @@ plant(
 plant(
     "manifest", ["unit_manifest"], "src/manifest/stack_edits.cc",
     ("a flush is placed below older files", "edit.stack.insert(edit.stack.begin(),", "edit.stack.insert(edit.stack.end(),"),
-    ("a job may split an interval", "other.range.Overlaps(left.range);", "false;"),
+    ("a job may split an interval", "other.range.Overlaps(remaining.range);", "false;"),
     ("files with common rows are joined to one sorted run", "if (joined[i - 1].range.Overlaps(joined[i].range)) {", "if (false) {"),
     ("a split copies references to tablets without their rows", "if (!rows.Overlaps(RowsOf(*reference.file))) continue;", ""),
     ("a split tablet refers to rows of the other", "KeyRange rows = Intersect(reference.range, half.range);", "KeyRange rows = reference.range;"),
     ("merged tablets keep two references instead of one", "if (!JoinReference(&merged.stack, reference)) merged", "merged"),
     ("the sorted runs of merged tablets are placed one above the other", "return a.sequence_last > b.sequence_last; });", "return false; });"),
     ("a drop also hides the rows after its range", "parts.push_back({hole.end, range.end, range.unbounded_end});", ";"),
-    ("a job's output includes rows that were dropped while it ran", "SubtractAll(Intersect(left.range, RowsOf(output)), LostRows(inputs, left));",
-     "{Intersect(left.range, RowsOf(output))};"),
+    ("a job's output includes rows that were dropped while it ran", "SubtractAll(Intersect(remaining.range, RowsOf(output)), LostRows(inputs, remaining));",
+     "{Intersect(remaining.range, RowsOf(output))};"),
     ("a job's output loses rows outside of the dropped range", "SubtractAll(ShownRows(inputs[i]), std::move(kept))",
      "SubtractAll(inputs[i].range, std::move(kept))"),
     ("a job is installed although its input's commits changed", "HaveSameCommits(reference, input) && ", ""),
@@ -643,7 +643,7 @@ plant(
 plant(
     "commit", RULES, "src/manifest/stack_edits.cc",
     ("a job's output includes rows that were dropped while it ran (engine rule 14)",
-     "SubtractAll(Intersect(left.range, RowsOf(output)), LostRows(inputs, left));", "{Intersect(left.range, RowsOf(output))};"),
+     "SubtractAll(Intersect(remaining.range, RowsOf(output)), LostRows(inputs, remaining));", "{Intersect(remaining.range, RowsOf(output))};"),
 )
 
 plant(

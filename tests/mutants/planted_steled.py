@@ -104,7 +104,7 @@ plant(
 plant(
     "steled", BACKUPS, "tools/steled/backups/table_copy.cc",
     ("garbage versions are omitted", ".apply_gc = false, .fill_cache", ".apply_gc = true, .fill_cache"),
-    ("a row's later parts are loaded, too", "if (changes->is_folded || is_loaded_) return", "if (changes->is_folded) return"),
+    ("a row's later parts are loaded, too", "if (changes->has_aggregates || is_loaded_) return", "if (changes->has_aggregates) return"),
 )
 plant(
     "steled", BACKUPS, "tools/steled/state/open_tables.cc",

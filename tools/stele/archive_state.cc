@@ -128,9 +128,9 @@ absl::Status ArchiveState::Check() {
 }
 
 absl::Status ArchiveState::Begin() {
-  auto run = StateFileLock::Take(path_, "archive run");
-  if (!run.ok()) return Within("locking the state file", LockError(run.status()));
-  run_ = *std::move(run);
+  auto lock = StateFileLock::Take(path_, "archive run");
+  if (!lock.ok()) return Within("locking the state file", LockError(lock.status()));
+  lock_ = *std::move(lock);
   STELE_RETURN_IF_ERROR(Check());
   return has_file_ ? absl::OkStatus() : Write();
 }

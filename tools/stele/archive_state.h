@@ -59,7 +59,7 @@ class ArchiveState {
 
   const std::string path_;
   const ArchiveParameters parameters_;
-  std::unique_ptr<StateFileLock> run_;
+  std::unique_ptr<StateFileLock> lock_;
   bool has_file_ = false;
   std::optional<uint64_t> verified_cells_;
 };

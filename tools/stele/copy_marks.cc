@@ -105,7 +105,7 @@ CopyCounts TableMark::Sum() const {
 
 absl::Status CopyMarks::Read() {
   if (path_.empty()) return absl::OkStatus();
-  STELE_ASSIGN_OR_RETURN(run_, StateFileLock::Take(path_));
+  STELE_ASSIGN_OR_RETURN(lock_, StateFileLock::Take(path_));
   const auto text = ReadFile(path_);
   if (text.status().code() == absl::StatusCode::kNotFound) return absl::OkStatus();
   STELE_RETURN_IF_ERROR(text.status());

@@ -78,7 +78,7 @@ class CopyMarks {
 
   const std::string path_;
   const std::string parameters_;
-  std::unique_ptr<StateFileLock> run_;
+  std::unique_ptr<StateFileLock> lock_;
   mutable internal::Mutex mutex_;
   std::vector<TableMark> tables_ ABSL_GUARDED_BY(mutex_);
 };

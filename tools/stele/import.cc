@@ -24,7 +24,7 @@ struct ImportRequest {
   bool is_jsonl = false;
   CsvLayout layout;
   size_t batch_rows = 500;
-  AggregateValues aggregate_values = AggregateValues::kUnsaid;
+  AggregateValues aggregate_values = AggregateValues::kUnspecified;
 };
 
 // The name without the ending of a compressed file.

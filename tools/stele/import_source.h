@@ -31,8 +31,9 @@ struct ImportRow {
 
 // The meaning of values in aggregate families. kStates: states as `export` writes them, to be
 // folded in by MergeToCell. kAdded: inputs for AddToCell, which are whole numbers as text, or the
-// items of an hll. kUnsaid: states, but a value that could be either is an error.
-enum class AggregateValues { kUnsaid, kStates, kAdded };
+// items of an hll. kUnspecified: like kStates, but a state that is also a number as text is an
+// error.
+enum class AggregateValues { kUnspecified, kStates, kAdded };
 
 // Converts a row that passed CheckRow. A cell of an aggregate family without a timestamp gets
 // timestamp 0, as in addtocell.

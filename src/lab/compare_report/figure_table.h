@@ -1,5 +1,5 @@
 // compare_report/figure_table.h: the table of a comparison: groups of figures with a column per
-// design, and which design is the best one.
+// design. It marks the best design of a figure.
 //
 // Threads:   confined to one thread.
 #pragma once
@@ -24,12 +24,12 @@ struct FigureLine {
   std::vector<std::string> cells;  // one per design
   std::vector<double> numbers;     // of the cells; none if they are texts
   std::optional<size_t> best;      // the design that is clearly better than all others
-  // Successive lines with the same one are one row of the text, which has this label. "": the line
-  // is a row of its own.
+  // The label of a row of the text. Successive lines with the same label share this row. "": the
+  // line has a separate row.
   std::string row = {};
 };
 
-// The lines about one thing, for example a query.
+// The lines about one subject, for example a query.
 struct FigureGroup {
   std::string name = {};  // only the first group of a table has none
   std::vector<FigureLine> lines = {};
@@ -48,11 +48,13 @@ class FigureTable {
   void AddGroup(const std::string& name) { groups_.push_back({.name = name}); }
   void AddRemark(const std::string& text) { groups_.back().remarks.push_back(text); }
   void AddText(const std::string& label, const std::vector<std::string>& cells);
-  // The best design is better than all others by more than 5 %.
+  // Adds a line of exact figures. A design is the best one if it is better than all others by more
+  // than 5 %.
   void AddExact(const std::string& label, const std::string& figure, Direction direction,
                 const std::vector<double>& numbers, const Format& format);
-  // The median of the best design is better than all others by more than 10 %, and its worst round
-  // is better than the best round of all others.
+  // Adds a line of figures that vary among rounds. A design is the best one if its median is better
+  // than all others by more than 10 %, and its worst round is better than every round of the
+  // others.
   void AddMeasured(const std::string& label, const std::string& figure, Direction direction,
                    const std::vector<Measured>& numbers, const Format& format);
   // Makes the last `count` lines of the group one row of the text. Its numbers are separated as the
@@ -61,11 +63,11 @@ class FigureTable {
 
   const std::vector<std::string>& designs() const { return designs_; }
   const std::vector<FigureGroup>& groups() const { return groups_; }
-  // The columns of the text that the names of the groups take.
+  // The width of the names of the groups in the text.
   size_t name_width() const;
-  // A row per figure and a column per design, with a star at the best design of a figure.
+  // Returns a row per figure and a column per design, with a star at the best design of a figure.
   std::string Text() const;
-  // One sentence, which is a line: the figures at which a design is the best one.
+  // Returns one sentence, as a line: the figures for which a design is the best one.
   std::string Summary() const;
 
  private:

@@ -78,7 +78,7 @@ Json ToJson(const CompareReport::LatencyFigures& latency) {
   return json;
 }
 
-// Returns what heat_output has written.
+// Parses JSON that heat_output has written.
 Json Parsed(const std::string& json) { return Json::parse(json, nullptr, false); }
 
 // Adds the measurements to a design and its queries.

@@ -84,7 +84,7 @@ std::string AnswersOnPage(const CompareLines& lines) {
   return text;
 }
 
-// What the heat maps show.
+// Returns the text above the heat maps.
 std::string MapsText(const CompareReport& report) {
   std::string text = "The workload of each design, on one scale of colors.";
   if (!report.has_times)

@@ -156,7 +156,7 @@ void AddReadLines(const std::string& name, size_t query, Direction lower,
          [](const QueryFigures& of) { return RatioOf(of.bytes_returned, of.operations); });
 }
 
-// What the operations of a query read from files with a cold cache.
+// Adds the bytes that the operations of a query read from files with a cold cache.
 void AddColdReadLines(const std::string& name, size_t query, Direction lower,
                       const CompareReport& report, FigureTable* table) {
   table->AddExact("bytes read / operation", name + " bytes read", lower,

@@ -1,4 +1,5 @@
-// compare_report/report_text.h: what several forms of the report of a comparison have.
+// compare_report/report_text.h: the texts and the table that all forms of the report of a
+// comparison share.
 //
 // Units:     latencies in microseconds with one decimal digit.
 // Threads:   Pure functions.
@@ -15,7 +16,7 @@ namespace stele::internal::lab {
 // Texts are lines without their ends. Bytes of the user that are not printable are escaped.
 struct CompareLines {
   std::vector<std::string> loaded;   // one per design
-  std::string replayed;              // what ran
+  std::string replayed;              // the workload that ran
   std::vector<std::string> answers;  // of the group "answers"
   std::vector<std::string> notes;    // may be empty
   FigureTable figures;               // with the findings of the advisor

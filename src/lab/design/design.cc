@@ -77,8 +77,8 @@ std::string KeyText(const DesignKey& key) {
                                 : "key " + key.text.text();
 }
 
-// Returns in what an existing table differs from a table of a design, or "". Without
-// `compares_key`, only families count: a server stores nothing else.
+// Returns the first difference between an existing table and a table of a design, or "". Without
+// `compares_key`, only the families are compared: a server stores nothing else.
 std::string DifferenceOf(const Schema& existing, const Schema& wanted, bool compares_key) {
   std::string families = FamilyDifference(existing, wanted);
   if (!families.empty() || !compares_key) return families;

@@ -1,4 +1,4 @@
-// design/design_model.h: what a design file says, after it was checked.
+// design/design_model.h: the contents of a design file, after its checks.
 //
 // Threads:   values; thread-compatible.
 // Source:    docs/lab/designs.md describes the file.

@@ -14,7 +14,7 @@ namespace {
 
 using RowVisitor = std::function<void(const RowView&)>;
 
-// The scans of a query, each at a row that was not visited yet.
+// Merges the scans of a query's buckets. Each reader is at its next row.
 class BucketMerge {
  public:
   BucketMerge(const Table& table, const std::vector<ReadRequest>& requests,

@@ -85,7 +85,8 @@ class RequestMaker {
                            key_bytes_max_);
   }
 
-  // A prefix or a bound that the design leaves empty stands for all rows. An empty field does not.
+  // Returns "", which means all rows, for a prefix or a bound that is empty in the design. If only
+  // the field of the record is empty, the text is an error.
   absl::StatusOr<std::string> BoundOf(std::string_view member, const Template& bound) const {
     return bound.text().empty() ? std::string() : TextOf(member, bound);
   }

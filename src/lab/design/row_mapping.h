@@ -1,7 +1,7 @@
 // design/row_mapping.h: maps a record to the row that a design describes.
 //
-// Errors:    InvalidArgument that says what is wrong with the record. A record is mapped as a whole
-//            or not at all.
+// Errors:    InvalidArgument with the error in the record. A record is mapped as a whole or not at
+//            all.
 // Threads:   thread-compatible.
 #pragma once
 
@@ -32,7 +32,7 @@ struct MappedRow {
   std::vector<MappedCell> cells = {};
 };
 
-// Of all values that one record becomes, in all tables.
+// The limit for the bytes of all values that one record becomes, in all tables.
 inline constexpr uint64_t kRecordValueBytesMax = uint64_t{256} << 20;
 
 // Returns the row key of a record.
@@ -42,8 +42,9 @@ absl::StatusOr<std::string> MapKey(const DesignTable& table, const FieldSource& 
 bool Selects(const DesignRow& row, const FieldSource& record);
 
 // Maps a record by one entry of the table's rows. `time` is the timestamp of cells if the entry has
-// none. The row has no cells if the fields of all cells are absent. `value_bytes`: of the values
-// that the record has become before. With those of this row, they are at most kRecordValueBytesMax.
+// none. The row has no cells if the fields of all cells are absent. `value_bytes`: the bytes of the
+// values that the record has already become. With those of this row, they must not exceed
+// kRecordValueBytesMax.
 absl::StatusOr<MappedRow> MapRow(const DesignTable& table, const DesignRow& row,
                                  const FieldSource& record, Timestamp time,
                                  uint64_t value_bytes = 0);

@@ -33,7 +33,7 @@ class RecordFile {
   // sum and the number of items.
   absl::StatusOr<bool> Next();
 
-  // Why the record is bad, or OK. The other functions are for the record that was read.
+  // OK, or the reason why the record is bad. The following functions are about the last record.
   const absl::Status& status() const { return status_; }
   const Record& record() const { return record_; }
   std::string_view text() const { return text_; }

@@ -23,7 +23,7 @@ inline constexpr int kNestingMax = 32;
 // What errors advise for JSON that is not DynamoDB's.
 inline constexpr std::string_view kPlainJsonAdvice = "for plain JSON, use stele load with a design";
 
-// What a line states.
+// The contents of a record.
 struct Record {
   // True for {"Metadata":..,"Keys":..,"NewImage":..}, a line of an incremental export. False for
   // {"Item":..}.

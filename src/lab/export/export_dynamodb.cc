@@ -107,7 +107,7 @@ absl::StatusOr<Table> OpenExported(const Database& database, const std::string& 
                   Printable(name));
 }
 
-// `index_table` has no items of its own: those of its table explain its rows.
+// Returns an index table with the mapping of the table that it indexes.
 absl::StatusOr<ExportedTable> ExportedIndex(const Database& database, const Table& index_table,
                                             IndexMapping index) {
   STELE_ASSIGN_OR_RETURN(const Table table, OpenExported(database, index.index_of));
@@ -205,7 +205,7 @@ absl::StatusOr<DynamoDbExportReport> ExportDynamoDb(const Database& database,
     return internal::InvalidArgument("neither `write` nor `directory` is given");
   STELE_ASSIGN_OR_RETURN(const std::vector<internal::lab::ExportedTable> tables,
                          internal::lab::TablesToExport(database, options));
-  // A server has no snapshots: each row is read as it is then.
+  // A server has no snapshots: each row has its state at the time when it is read.
   auto snapshot = database.GetSnapshot();
   if (!snapshot.ok() && snapshot.status().code() != absl::StatusCode::kUnimplemented)
     return snapshot.status();

@@ -14,7 +14,7 @@
 namespace stele::internal::lab {
 namespace {
 
-// More than what the compressor has taken and not yet written.
+// An upper bound of the bytes that the compressor has read and not yet written.
 constexpr uint64_t kHeldBackBytes = uint64_t{256} << 10;
 constexpr std::string_view kExportsDirectory = "AWSDynamoDB";
 

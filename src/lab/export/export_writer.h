@@ -21,7 +21,7 @@ class GzipFile;
 
 class ExportWriter {
  public:
-  // The compressed size of a data file.
+  // The limit for the compressed size of a data file. A file with a single line may exceed it.
   static constexpr uint64_t kDataFileBytesMax = uint64_t{64} << 20;
 
   // Creates the directory of the export below `directory`, which it creates if necessary.

@@ -1,8 +1,9 @@
 // facts/column_facts.h: the families and columns of a table, and how many versions they have.
 //
 // Threads:   confined to one thread. Rows come in order, and cells in the order of a read.
-// Memory:    at most 1,000 columns per family are kept at the end, those with the most cells, and
-//            10,000 in all.
+// Memory:    at most 2,000 columns per family, and about 10,000 in all. At these limits, the half
+//            of a family's columns with the fewest cells is dropped. A dropped column that occurs
+//            again is counted from 0.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +24,12 @@ struct ColumnFacts {
   std::string qualifier;  // its first 256 bytes
   uint64_t rows = 0;
   uint64_t cells = 0;
-  const char* personal_kind = nullptr;  // what personal data the qualifier is
+  const char* personal_kind = nullptr;  // the kind of personal data in the qualifier, or null
   CountHistogram versions{48};          // per row
 };
 
 struct FamilyFacts {
-  const char* personal_kind = nullptr;  // of its name
+  const char* personal_kind = nullptr;  // the kind of personal data in its name, or null
   CountHistogram versions;              // per row and column
   Offenders many_versions;              // rows with a column that has more versions than the limit
   std::unordered_map<uint64_t, ColumnFacts> columns;  // by the hash of the qualifier
@@ -41,7 +42,8 @@ class TableColumns {
   // Adds a row, or the next piece of a large one.
   void Add(const RowView& piece);
 
-  // What personal data a column name of the last row is, and this name.
+  // The kind of personal data in the name of a family or column of the last row, or null; and this
+  // name.
   const char* row_personal_kind() const { return row_personal_kind_; }
   const std::string& row_personal_name() const { return row_personal_name_; }
 

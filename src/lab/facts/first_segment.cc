@@ -24,8 +24,8 @@ void AddCharacters(std::string_view text, uint64_t rows, bool skips_dashes,
 
 }  // namespace
 
-// Keys come in order, so that equal first segments follow one another. The only exception is a key
-// without a delimiter.
+// Keys come in order, so equal first segments follow one another. A key without a delimiter is the
+// exception: keys with other first segments may come between it and those that continue it.
 void FirstSegment::Add(std::string_view segment) {
   if (current_rows_ == 0 || segment != current_) {
     EndRun();

@@ -1,4 +1,4 @@
-// facts/first_segment.h: what the first segments of a table's keys have in common.
+// facts/first_segment.h: facts about the first segments of a table's keys.
 //
 // Threads:   confined to one thread. Keys come in order.
 // Memory:    at most 12 MB.
@@ -66,7 +66,7 @@ class FirstSegment {
   uint64_t either_hosts() const { return either_hosts_; }
 
  private:
-  // Adds the rows of the current value to everything.
+  // Adds the rows of the current value to all counts.
   void EndRun();
   void AddNumbers();
   void AddHashes();

@@ -1,7 +1,8 @@
 // facts/frequent_items.h: finds the most frequent items of a stream in bounded memory.
 //
 // Threads:   thread-compatible.
-// Memory:    at most 20,000 items of at most 256 bytes.
+// Memory:    at most 20,000 items of at most 256 bytes. Items with the same first 256 bytes count
+//            as one.
 // Source:    Misra, Gries: Finding repeated elements (1982). Up to the maximum of different items,
 //            all counts are exact; above it, they are too small by at most a 20,000th of the sum.
 #pragma once

@@ -46,13 +46,16 @@ class KeyFacts {
   uint64_t rows_with_parts() const { return rows_with_parts_; }  // with two or more segments
   // The rows whose last segment is a time.
   uint64_t last_times() const { return last_times_; }
+  // The keys with control characters, or with bytes that are not UTF-8.
   const Offenders& control_bytes() const { return control_bytes_; }
+  // The other keys with characters beyond ASCII.
   const Offenders& beyond_ascii() const { return beyond_ascii_; }
   const Offenders& schema_misses() const { return schema_misses_; }
   const Offenders& personal() const { return personal_; }  // samples are masked
   const std::string& personal_kind() const { return personal_kind_; }
   const std::vector<std::string>& first_keys() const { return first_keys_; }
-  // The keys by their number of segments. After 64 different numbers, the last one has the rest.
+  // The keys by their number of segments. After 64 different numbers, keys with another number
+  // count under the largest known one.
   const std::map<size_t, Offenders>& by_segment_count() const { return by_segment_count_; }
   const std::array<PositionFacts, kSegmentsMax>& positions() const { return positions_; }
   const FirstSegment& first() const { return first_; }

@@ -21,7 +21,7 @@ class NumberOrder {
   // Adds a number of at most kDigitsMax digits. The order of calls does not matter.
   void Add(std::string_view digits);
 
-  // Two numbers, of which the first one is larger and sorts first as text.
+  // Two numbers. The first one is larger, but sorts before the second one as text.
   struct Inversion {
     std::string first;
     std::string second;

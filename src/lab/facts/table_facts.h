@@ -1,4 +1,4 @@
-// facts/table_facts.h: everything that the rules know about the rows of one table.
+// facts/table_facts.h: facts about the rows of one table, for the rules of lint.
 //
 // Threads:   confined to one thread. Rows come in order.
 // Memory:    at most 128 MiB, for tables of any size.
@@ -21,7 +21,7 @@ class TableFacts {
 
   // A row, or a piece of it, with all stored cells.
   void AddStored(const RowView& piece) { sizes_.Add(piece); }
-  // The same with the cells that a reader sees.
+  // Adds a row, or a piece of it, with the cells that a reader sees.
   void AddLive(const RowView& piece) {
     columns_.Add(piece);
     live_cells_ += piece.cells().size();

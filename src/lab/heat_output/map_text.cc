@@ -59,7 +59,7 @@ struct Grid {
   double largest = 0;
 };
 
-// The color of xterm's cube of 6 x 6 x 6 colors that is nearest.
+// Returns the nearest color in xterm's cube of 6 x 6 x 6 colors.
 int CubeColor(const Color& color) {
   constexpr int kLevelsOfCube[] = {0, 95, 135, 175, 215, 255};
   int code = 0;

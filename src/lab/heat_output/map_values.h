@@ -1,4 +1,4 @@
-// heat_output/map_values.h: texts of numbers, times and metrics that several outputs have.
+// heat_output/map_values.h: formats numbers, times and metrics for several outputs.
 //
 // Threads:   pure functions.
 #pragma once
@@ -14,7 +14,7 @@ namespace stele::internal::lab {
 
 // All metrics, in the order of the outputs.
 std::span<const stele::lab::HeatMetric> AllHeatMetrics();
-// Without a fraction if it is zero: "2023-11-14T22:13:20Z".
+// Returns "2023-11-14T22:13:20Z". A fraction of a second follows the seconds unless it is zero.
 std::string TimeText(int64_t micros);
 // "10s", "1m", "500ms", in the largest unit that divides it.
 std::string WidthText(int64_t micros);

@@ -15,7 +15,7 @@ struct Color {
   uint8_t blue = 0;
 };
 
-// The entries are 0 (cold) to 255 (hot).
+// Returns an entry of the palette: 0 (cold) to 255 (hot).
 Color InfernoColor(size_t entry);
 
 // Returns 0 for zero, and 1 + floor((levels - 2) * log(1 + value) / log(1 + maximum)) for others,

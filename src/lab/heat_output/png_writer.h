@@ -18,7 +18,7 @@ namespace stele::internal::lab {
 struct PngImage {
   uint32_t width = 1;
   uint32_t height = 1;
-  // Fills a row with the numbers of colors of inferno. Called for each row once, from the top.
+  // Fills a row with entries of the palette (InfernoColor). Called once for each row, from the top.
   std::function<void(uint32_t row, std::vector<uint8_t>* colors)> fill_row;
   // Keywords and texts of tEXt chunks, in ASCII.
   std::vector<std::pair<std::string, std::string>> texts;

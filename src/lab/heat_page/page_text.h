@@ -8,6 +8,6 @@ namespace stele::internal::lab {
 // With marks such as @DATA@, which heat_page.cc replaces.
 extern const std::string_view kHeatMapPage;
 extern const std::string_view kHeatMapScript;
-extern const std::string_view kLiveScript;  // for a page that follows a server
+extern const std::string_view kLiveScript;  // for a page that a server updates
 
 }  // namespace stele::internal::lab

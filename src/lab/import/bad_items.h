@@ -1,5 +1,4 @@
-// import/bad_items.h: the bad items of an import: counted, listed, explained, and written to a
-// file.
+// import/bad_items.h: counts and lists the bad items of an import, and writes them to a file.
 //
 // Errors:    errors of the file; ResourceExhausted for more than kPositionsMax bad items.
 // Threads:   confined to one thread.
@@ -24,15 +23,15 @@ class BadItems {
   static constexpr size_t kListedMax = 20;
   static constexpr size_t kPositionsMax = 4'000'000;
 
-  // Writes each bad item to `path` as {"file":..,"line":..,"error":..,"raw_base64":..}; "": none.
-  // A new file is written beside an existing one, which Close() replaces. Without Close(), the
-  // existing file stays. A device or a pipe is written at once.
+  // Writes each bad item to `path` as {"file":..,"line":..,"error":..,"raw_base64":..}; "": no
+  // file. The items go to a new file in the same directory, which Close() renames to `path`.
+  // Without Close(), an existing file is not changed. A device or a pipe is written directly.
   explicit BadItems(std::string path) : path_(std::move(path)) {}
   ~BadItems();
 
   absl::Status Add(uint64_t position, const std::string& file, uint64_t line_number,
                    const absl::Status& reason, std::string_view raw);
-  // Creates the new file, so that a path that cannot be written is an error before the first row is
+  // Creates the new file. So a path that cannot be written is an error before the first row is
   // written.
   absl::Status Prepare();
   // Completes the file. It is empty if no item is bad. Call it when the import has succeeded.
@@ -41,8 +40,10 @@ class BadItems {
   uint64_t count() const { return positions_.size(); }
   // The first bad items, a line each: "FILE:LINE: reason".
   const std::vector<std::string>& listed() const { return listed_; }
-  // True if the item at this position is bad. Positions must ascend from call to call.
+  // True if the item at this position is bad. Call it for every item, in ascending order of the
+  // positions.
   bool SkipIfBad(uint64_t position);
+  // Call it before a new pass over the items.
   void StartOver() { next_ = 0; }
 
  private:
@@ -61,7 +62,7 @@ class BadItems {
   size_t next_ = 0;
 };
 
-// Explains in one sentence that no item has a key attribute: a flag is wrong.
+// Builds the message for an input in which no item has the key attribute that a flag names.
 class LackedKeys {
  public:
   // `sort_key` "": the table has none.
@@ -71,7 +72,7 @@ class LackedKeys {
 
   // Adds a bad item.
   void Add(const Item& item);
-  // Returns why all items of the input are bad, or "" if it is another reason than a key.
+  // Returns the message if all `item_count` items lack the same key attribute, else "".
   std::string Text(uint64_t item_count) const;
 
  private:

@@ -34,10 +34,11 @@ struct ImportInput {
 absl::Status CheckImportOptions(const stele::lab::DynamoDbImportOptions& options);
 // Finds the files of the input, and reads the manifests of an export.
 absl::StatusOr<ImportInput> FindImportInput(const stele::lab::DynamoDbImportOptions& options);
-// An output must not replace a file of the input, and its directory must exist.
+// Returns an error if an output would replace a file of the input, or if its directory is missing.
 absl::Status CheckImportOutputs(const stele::lab::DynamoDbImportOptions& options,
                                 const ImportInput& input);
-// Describes everything that the rows depend on, except for the contents of the files.
+// Returns a text with everything that the rows depend on, except for the contents of the files. The
+// state of an interrupted import has it, to detect another import.
 std::string ImportJob(const stele::lab::DynamoDbImportOptions& options, const ImportInput& input);
 
 uint64_t StoredBytes(const std::string& path);

@@ -121,8 +121,8 @@ absl::StatusOr<bool> ImportTarget::CheckTables(const ImportMode& mode) {
       Printable(options_.table), kAdvice);
 }
 
-// The rows of a table without a record may be those of anything. The files that the import writes
-// show that it has begun.
+// A table without a record may have rows from elsewhere. The files that the import writes show that
+// it has begun.
 absl::Status ImportTarget::CheckWithoutRecord(const Table& table) const {
   std::error_code error;
   const bool is_resumed =

@@ -1,9 +1,9 @@
-// import/import_target.h: the tables that an import writes to. It checks that they may get the
-// input, finds out whether they still have what an interrupted run wrote, and records the import.
+// import/import_target.h: opens and checks the tables that an import writes to, and records the
+// import. It also checks whether the tables still have the rows that an interrupted run wrote.
 //
 // Record:    the property dynamodb.import of the first table (mapping/mapping_store.h). A server
-//            stores no properties, so its tables have none. Then a table with rows is accepted only
-//            if the file of the state or of the mapping shows that it is of this import.
+//            stores no properties. There, a table with rows is accepted only if the state file or
+//            the mapping file shows that this import made it.
 // Threads:   confined to one thread.
 #pragma once
 
@@ -36,14 +36,14 @@ class ImportTarget {
   // table of DynamoDB.
   absl::StatusOr<std::pair<Table, Mapping>> OpenChanged(const ExportDirectory& exported);
 
-  // Checks that the tables of the mode may get the input with these MD5 sums. `exported`: null if
-  // the input is no export. Returns true if they have all of it.
+  // Checks that the input with these MD5 sums may be written to the tables of the mode. `exported`:
+  // null if the input is no export. Returns true if an earlier import has written all of it.
   absl::StatusOr<bool> Check(const ImportMode& mode, const ExportDirectory* exported,
                              const std::vector<std::string>& sums, DynamoDbImportReport* report);
   // Opens the tables, after Check(), and creates those that are missing.
   absl::StatusOr<TableWriter> Open(const ImportMode& mode);
   // Removes the completed files of an interrupted run from its state if the tables do not have
-  // them, because the database or a table was deleted or replaced. Notes it.
+  // their rows, because the database or a table was deleted or replaced. Adds a note to the report.
   absl::Status CheckCompletedFiles(TableWriter& writer, ImportState* state,
                                    DynamoDbImportReport* report) const;
   // Records in the first table that the files of the state are completed.

@@ -3,7 +3,7 @@
 //
 // Order:     the mutations of a row are always written by the same thread, in the order of Add.
 // Errors:    those of Table::BulkApply, with table and row key. An error of a thread is returned by
-//            a later call. Rows that were added before may be missing then.
+//            a later call. Then rows that were added before may not have been written.
 // Memory:    64 MiB, and the largest mutation.
 // Threads:   confined to one thread, which waits for those that write.
 #pragma once
@@ -22,8 +22,8 @@
 
 namespace stele::internal::lab {
 
-// Returns the table of a plan, or nothing if it does not exist. FailedPrecondition: it does not
-// have the plan's property.
+// Returns the table of a plan, or nothing if it does not exist. Returns FailedPrecondition if its
+// property differs from the plan's.
 absl::StatusOr<std::optional<Table>> FindTable(const Database& database, const TablePlan& plan);
 
 class TableWriter {

@@ -1,9 +1,11 @@
 // import_modes/change_mode.h: applies the changes of an incremental export to a table of an earlier
 // import. The newest change of a row wins.
 //
-// Errors:    those of ImportMode.
-// Memory:    KeyHashes::kMemoryBytes. A row with several changes takes about 300 bytes, and 40 per
-//            change.
+// Errors:    those of ImportMode. EndSurvey() returns InvalidArgument if two changes of a row have
+//            the same time, and ResourceExhausted if rows with several changes have more than
+//            500,000 changes.
+// Memory:    that of two KeyHashes of KeyHashes::kMemoryBytes / 2. A row with several changes takes
+//            about 300 bytes, and 40 per change.
 // Threads:   confined to one thread.
 #pragma once
 
@@ -44,7 +46,8 @@ class ChangeMode : public ImportMode {
   };
 
   absl::Status FindRepeated(const PositionText& text, DynamoDbImportReport* report);
-  // Returns the newest change of the row before the next one of Convert(). Null: it has no other.
+  // Returns the newest change that Convert() has applied to the row. Its time is -1 if there was
+  // none yet. Returns null for a row with one change.
   Applied* EarlierChange(const std::string& row_key);
   void Uncount(const Applied& change, DynamoDbImportReport* report) const;
 

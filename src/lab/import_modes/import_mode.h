@@ -36,7 +36,8 @@ using RowSink = std::function<absl::Status(size_t table, RowMutation row)>;
 // Returns "FILE:LINE" of a position.
 using PositionText = std::function<std::string(uint64_t position)>;
 
-// Adds to the note with this id and message. `count`: the number of what it is about.
+// Adds `count` and the sample to the note with this id and message. Creates the note if there is
+// none.
 void AddNote(std::string_view id, std::string_view severity, std::string_view message,
              std::string_view sample, DynamoDbImportReport* report, uint64_t count = 1);
 

@@ -1,5 +1,5 @@
-// import_modes/native_mode.h: the native mode: a row per item, from which the item can be made
-// again.
+// import_modes/native_mode.h: the native mode: stores each item as one row, from which `export`
+// builds the item again.
 //
 // Errors:    those of ImportMode.
 // Threads:   confined to one thread.
@@ -59,7 +59,7 @@ class NativeMode : public ImportMode {
   std::vector<Index> indexes_;
   DynamoDbImportReport notes_;  // only its notes: they are found before the report exists
   bool has_items_without_cells_ = false;
-  std::set<std::string, std::less<>> unseen_counters_;  // no item has them as a number
+  std::set<std::string, std::less<>> unseen_counters_;  // no item has a number for them so far
 };
 
 }  // namespace stele::internal::lab

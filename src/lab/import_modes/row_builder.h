@@ -33,7 +33,7 @@ struct TimeRules {
 struct ItemTime {
   Timestamp timestamp;
   bool expires = false;       // the timestamp is the expiry time
-  bool is_expired = false;    // not imported
+  bool is_expired = false;    // the item has expired, and is not imported
   bool lacks_expiry = false;  // the item has no valid expiry time, although others have
 };
 
@@ -70,7 +70,7 @@ class FamilyCounts {
 void AddItemCells(const Mapping& mapping, const Item& item, const ItemTime& time, RowMutation* row,
                   FamilyCounts* counts);
 
-// Which kinds of family the items of a table need.
+// The kinds of families that the items of a table need.
 struct FamilyNeeds {
   bool sets = false;
   bool maps = false;

@@ -1,8 +1,7 @@
-// input/element_reader.h: the objects in the arrays of large JSON documents, one at a time:
+// input/element_reader.h: reads the objects in the arrays of large JSON documents, one at a time:
 // {"Items":[{...},{...}],"Count":2}. A file may have several documents, one after the other.
 //
-// The reader checks the structure around the objects. The objects themselves are for the caller to
-// parse.
+// The reader checks the structure around the objects. The caller parses the objects.
 //
 // Errors:    InvalidArgument, with path and line, for another structure; those of InputFile.
 // Threads:   confined to one thread.
@@ -39,7 +38,7 @@ class ElementReader {
   bool has_more_items() const { return documents_ > 0 && documents_with_more_ == documents_; }
 
  private:
-  // What may come next in the document.
+  // The place of the reader in the document.
   enum class Place { kDocument, kFirstMember, kAfterMember, kFirstElement, kAfterElement };
 
   absl::Status Wrong(std::string_view expected) const;

@@ -2,7 +2,8 @@
 // file determine which.
 //
 // Errors:    errors of the file system; InvalidArgument, with the path, for damaged or truncated
-//            compressed data, and for data that grows more than a thousandfold.
+//            compressed data, for another compression format, and for more than 1 GiB of data that
+//            is a thousand times as large as the file.
 // Threads:   confined to one thread.
 // Memory:    about 1 MiB, and at most 128 MiB more for a zstd file with a large window.
 #pragma once
@@ -36,7 +37,7 @@ class Decompressor {
 class InputFile {
  public:
   ~InputFile();
-  // `hashes` computes the MD5 of the stored bytes.
+  // `hashes`: computes the MD5 of the stored bytes.
   static absl::StatusOr<std::unique_ptr<InputFile>> Open(const std::string& path, bool hashes);
   // Opens a pipe or, as "-", standard input, to be read once.
   static absl::StatusOr<std::unique_ptr<InputFile>> OpenSequential(const std::string& path);
@@ -51,7 +52,8 @@ class InputFile {
   uint64_t stored_bytes() const { return offset_; }
   // A checksum of the bytes that Read() returned.
   uint64_t checksum() const;
-  // The MD5 of the file as base64, once Read() has returned 0.
+  // The MD5 of the file as base64. Call it once, after Read() has returned 0, and only with
+  // `hashes`.
   std::string Md5() { return md5_->Base64(); }
 
  private:

@@ -1,4 +1,4 @@
-// input/line_reader.h: the lines of a file.
+// input/line_reader.h: reads the lines of a file.
 //
 // Errors:    those of InputFile.
 // Threads:   confined to one thread.
@@ -24,7 +24,7 @@ struct InputLine {
   uint64_t number = 0;       // from 1
   bool is_too_long = false;  // `text` is the beginning of the line
   bool had_return = false;   // a carriage return was before the newline
-  bool has_newline = false;  // the file does not end before it
+  bool has_newline = false;  // false: the file ends without one
 };
 
 class LineReader {

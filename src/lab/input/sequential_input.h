@@ -24,7 +24,8 @@ class SequentialInput : public internal::File {
   SequentialInput(const SequentialInput&) = delete;
   SequentialInput& operator=(const SequentialInput&) = delete;
 
-  // `offset` must be the end of the previous read. Waits for a few bytes and not for `bytes`.
+  // `offset` must be the end of the previous read. Returns as soon as 16 bytes or the end of the
+  // input are read, even if `bytes` is larger.
   absl::StatusOr<size_t> Read(uint64_t offset, size_t bytes, char* out) const override;
   absl::Status Write(uint64_t offset, std::string_view bytes) override;
   absl::Status Sync() override;

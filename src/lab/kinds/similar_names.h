@@ -16,7 +16,7 @@ struct NamedTable {
 
 // Groups of tables with the same families whose names are equal with # for each run of digits,
 // except perhaps for one of several parts between _ - and dots. The largest group comes first. A
-// table may be in several groups.
+// group may have only one table. A table may be in several groups.
 std::vector<std::set<std::string>> SimilarTables(const std::vector<NamedTable>& tables);
 
 }  // namespace stele::internal::lab

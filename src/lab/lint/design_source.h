@@ -1,4 +1,5 @@
-// lint/design_source.h: the tables of a design file, and the rows that its inputs become.
+// lint/design_source.h: reads the tables of a design file, and maps the records of its inputs to
+// rows.
 //
 // Errors:    InvalidArgument for a wrong design, and for a record that does not fit; NotFound for a
 //            missing file; errors of the temporary database.
@@ -45,15 +46,16 @@ class DesignSource {
   // The rows of a table, or nothing if none of its inputs has a file. Call it after Load().
   absl::StatusOr<std::optional<Table>> OpenRows(const std::string& table) const;
   const Database& database() const { return rows_.database(); }
-  // What Load() found out about a table, or null.
+  // What Load() counted for a table, or null.
   const stele::lab::LoadReport::TableCounts* CountsOf(const std::string& table) const;
 
-  // The line of the part of the file that a finding is about.
+  // The line of the design file at which a finding is shown: that of the key, family or table.
   uint64_t LineOf(const LintFinding& finding) const;
 
  private:
   bool HasFile(const std::string& input) const;
-  // The design with the chosen tables, the inputs that have a file, and no ages.
+  // The design with only the chosen tables and the inputs that have a file, and without age limits
+  // in GC rules. Nothing if no table is left.
   std::optional<stele::lab::Design> LoadableDesign() const;
 
   DesignModel model_;

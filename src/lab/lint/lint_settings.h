@@ -1,4 +1,5 @@
-// lint/lint_settings.h: the findings that are accepted, with the reason.
+// lint/lint_settings.h: the settings of lint: accepted findings with their reasons, and parameters
+// of rules.
 //
 // Threads:   thread-compatible.
 #pragma once

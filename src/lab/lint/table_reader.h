@@ -1,4 +1,4 @@
-// lint/table_reader.h: reads the rows of a table once, in order, and collects facts about them.
+// lint/table_reader.h: reads the rows of a table in order, and collects facts about them.
 //
 // Errors:    errors of the database.
 // Threads:   pure functions.
@@ -23,7 +23,7 @@ struct ReadPlan {
   SizeLimits limits;
   double versions_max = 0;
   std::optional<std::string> delimiter;  // given by the caller
-  uint64_t sample_rows = 0;              // 0: all rows
+  uint64_t sample_rows = 0;              // reads about this many rows; 0: all rows
   PrefixScans* prefix_scans = nullptr;   // gets the keys that readers see, if it is not null
   std::function<void(uint64_t rows)> progress;
 };
@@ -34,15 +34,16 @@ struct TableRows {
   bool is_sampled = false;
 };
 
-// Reads all rows at one commit. If the layout of keys is not known, the keys are read once before.
-// If a family has a GC rule, the stored cells and the cells that a reader sees are read one after
-// the other. `key_schema` must outlive the result.
+// Reads all rows of a table, or a sample of them, from one snapshot. A server without snapshots is
+// read without one. If no layout of the keys is declared, an additional pass reads the keys first.
+// If a family has a GC rule, one pass reads all stored cells, and another one the cells that a
+// reader sees. `key_schema` must outlive the result.
 absl::StatusOr<TableRows> ReadTable(const Database& database, const Table& table,
                                     const Schema& schema, const keys::RowKeySchema* key_schema,
                                     const ReadPlan& plan);
 
-// The layout of keys that the design of the table declares, in its property lab.design. A property
-// of another version is ignored.
+// Returns the layout of keys that the design in the property lab.design declares. Nothing if there
+// is no such property, or if it is not a valid design of one table.
 std::optional<SegmentPlan> DesignedPlan(const Schema& schema);
 
 // The row key schema in the properties of the table. Errors: InvalidArgument for a wrong one.

@@ -1,4 +1,5 @@
-// lint/trace_source.h: reads traces for the rules: once for all tables, and once for each table.
+// lint/trace_source.h: reads traces for the rules: once to find the tables, then once for each
+// checked table, or twice if counts of hot rows must be exact.
 //
 // Errors:    those of TraceReader and TraceTables.
 // Threads:   confined to one thread.
@@ -21,15 +22,16 @@ namespace stele::internal::lab {
 
 class TraceSource {
  public:
-  // `skips_bad`: wrong lines are counted, and are no errors. `keeps_keys`: see TraceTables.
+  // `skips_bad`: wrong lines are skipped and counted. Otherwise they are errors. `keeps_keys`: see
+  // TraceTables.
   TraceSource(std::vector<std::string> paths, bool skips_bad, bool keeps_keys)
       : paths_(std::move(paths)), skips_bad_(skips_bad), tables_(keeps_keys) {}
 
   // Finds the tables. Call it first.
   absl::Status ReadTables();
-  // Returns NotFound for a trace with operations, but none on one of these tables: nothing would be
-  // found, and the trace would seem to be good. FailedPrecondition if several tables of the traces
-  // match the name of a checked one (see TraceTables::Find).
+  // Returns NotFound for a trace that has operations, but none on one of these tables. Otherwise
+  // such a trace would have no finding, as a good one. Returns FailedPrecondition if several tables
+  // of the traces match the name of a checked one (see TraceTables::Find).
   absl::Status CheckTables(const std::vector<std::string>& checked) const;
   // The number of lines that ReadTables() skipped.
   uint64_t skipped_lines() const { return skipped_lines_; }

@@ -30,8 +30,8 @@ struct ConflictLimits {
 
 // Returns each conflict: `first` is the record that is kept, and `position` the one to leave out.
 // The keys are cells. `record_of` returns the record of a position, in the order of the load.
-// If the records that may be left out depend on each other through more steps or cells than the
-// limits allow, each record with another value than the first one of a cell is left out.
+// Whether a record is left out may depend on other records. If these dependencies exceed the
+// limits, each record with another value than the first one of a cell is left out.
 absl::StatusOr<std::vector<KeyHashes::Repeated>> FindConflicts(
     KeyHashes* cells, const std::function<uint64_t(uint64_t position)>& record_of,
     const ConflictLimits& limits = {});

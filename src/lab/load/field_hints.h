@@ -47,7 +47,7 @@ class FieldHints {
                   std::vector<std::string>* hints) const;
 
   const DesignTable& table_;
-  std::map<std::string, Known> inputs_;             // those of which a record fits
+  std::map<std::string, Known> inputs_;             // those with a record that fits the design
   std::unordered_set<const DesignRow*> selecting_;  // entries whose `when` selected a record
   std::unordered_set<const DesignCell*> filled_;
 };

@@ -226,8 +226,8 @@ class LoadRun {
     return absl::OkStatus();
   }
 
-  // Returns what is listed for a bad record. If the header lacks a field of the key, all records
-  // are bad, so only the first one is listed.
+  // Returns the text in the list of bad records. If the header lacks a field of the key, all
+  // records are bad, so only the first one has a text.
   std::string BadText(const LoadPosition& position, const RecordReader& reader,
                       const absl::Status& status) {
     std::string text = fmt::format("{}:{}: {}", FileName(position.file), reader.line_number(),
@@ -305,7 +305,8 @@ class LoadRun {
     return writer.Flush();
   }
 
-  // The check has noted the bad records, but it knows duplicates only at its end.
+  // Adds the record to bad_ if it is a duplicate. The first pass has added the other bad records,
+  // but duplicates are known only at its end.
   absl::Status NoteIfDuplicate(const LoadPosition& position, const RecordReader& reader) {
     if (!check_->IsDuplicate(position.PackedRecord())) return absl::OkStatus();
     return bad_.Add(position.PackedRecord(), FileName(position.file), reader.line_number(),

@@ -38,7 +38,7 @@ struct QueryRecordsOptions {
 struct QueryRecords {
   std::string input = {};         // "": the query has no fields, and the only record is empty
   uint64_t usable_records = 0;    // that Design::Read, or Design::Map, accepts
-  uint64_t unusable_records = 0;  // others that are rows of the table
+  uint64_t unusable_records = 0;  // bad records, and rows of the table that it does not accept
   std::string first_error = {};   // why the first one is unusable: "FILE:LINE: reason"
   // The usable records, in the order of the input, with only the fields that the query has in one
   // of the designs. If there are more than records_max, or 64 MiB: every 2nd record, every 4th, ...
@@ -47,8 +47,8 @@ struct QueryRecords {
 
 // Reads the records from which a query takes its parameters: of the input that it writes, or of the
 // first input of the table with a usable record.
-// Errors: NotFound for an unknown table or query; InvalidArgument if no input has a usable record;
-// Cancelled if a stop was requested; errors of the files.
+// Errors: NotFound for an unknown table or query; InvalidArgument if no input has a usable record,
+// or if an output is a file that is read; Cancelled if a stop was requested; errors of the files.
 absl::StatusOr<QueryRecords> ReadQueryRecords(const stele::lab::Design& design,
                                               std::string_view table, std::string_view query,
                                               const QueryRecordsOptions& options = {});

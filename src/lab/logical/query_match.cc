@@ -101,8 +101,8 @@ QueryMatch QueryMatcher::MatchRead(const TraceRecord& operation) const {
       const auto requests = RequestsOf(table(), query, MapFields(match.fields));
       if (requests.ok() && IsWhole((*requests)[0], operation)) return match;
     }
-    // Keep the closest query: best is one with these rows, then one that lacks a field, then one
-    // with other rows.
+    // Keep the closest query. A query with these rows is better than one that lacks a field, which
+    // is better than one with other rows.
     const bool is_better = match.reason.empty() ? !first.reason.empty() : first.query == nullptr;
     if (is_better) first = std::move(match);
   }

@@ -1,9 +1,10 @@
-// logical/query_match.h: finds the query of a design, and the values of its fields, that make an
-// operation of a recorded trace.
+// logical/query_match.h: finds the query of a design, and the values of its fields, whose request
+// equals an operation of a recorded trace.
 //
 // A query matches an operation if it makes the same request for the fields: the same rows, or the
 // same range. Of the queries that match, the first one with the same limit, order and filter is
 // chosen, else the first one.
+//
 // Threads:   thread-compatible.
 #pragma once
 
@@ -21,7 +22,8 @@
 namespace stele::internal::lab {
 
 struct QueryMatch {
-  std::string reason;  // why there is no query; "": there is one
+  std::string reason;  // why no query matches; "": `query` matches
+  // With a reason: the query that lacks the value of a field, or null.
   const DesignQuery* query = nullptr;
   stele::lab::Design::Record fields = {};
   // True for a request of a query that fans out, except the first one. It becomes no operation.
@@ -30,13 +32,13 @@ struct QueryMatch {
 
 class QueryMatcher {
  public:
-  // The table must have a query. Errors: NotFound for an unknown table.
+  // The design must have the table, and the table must have a query.
   static absl::StatusOr<QueryMatcher> Make(const stele::lab::Design& design,
                                            const std::string& table);
 
-  // A get, mget or scan.
+  // Matches a get, mget or scan.
   QueryMatch MatchRead(const TraceRecord& operation) const;
-  // The fields of a row key. Nothing if the key is not one of the design.
+  // Returns the fields of a row key, or nothing if the design makes no such key.
   std::optional<stele::lab::Design::Record> FieldsOfKey(const std::string& row_key) const;
 
   const std::vector<QueryInputs>& uses() const { return uses_; }
@@ -54,7 +56,7 @@ class QueryMatcher {
   static Rows RowsOf(const TraceRecord& operation);
   QueryMatch MatchQuery(const DesignQuery& query, const Rows& rows) const;
   bool FindFieldsOf(const DesignRead& read, const Rows& rows, FoundFields* found) const;
-  // Matches keys and templates in the order of the keys that fits.
+  // Matches the keys with the templates of the query. Up to four keys may be in any order.
   bool FindFieldsOfKeys(const DesignRead& read, std::vector<std::string> keys,
                         FoundFields* found) const;
   bool Find(const DesignRead& read, const Template& pattern, const std::string& text,

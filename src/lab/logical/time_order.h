@@ -22,10 +22,10 @@ class TimeOrder {
   explicit TimeOrder(Sink sink, size_t bytes_max = size_t{128} << 20)
       : sink_(std::move(sink)), bytes_max_(bytes_max) {}
 
-  // Keeps the line. While there are too many bytes, passes the earliest line on. Lines of one time
-  // keep their order.
+  // Keeps the line. If the kept lines need more than `bytes_max`, passes the earliest ones to the
+  // sink. Lines of one time keep their order.
   absl::Status Add(int64_t micros, std::string line);
-  // Passes all lines on. Call it at the end.
+  // Passes all remaining lines to the sink. Call it at the end.
   void Finish();
 
   uint64_t count() const { return count_; }  // of the lines that were added

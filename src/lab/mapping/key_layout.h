@@ -1,4 +1,4 @@
-// mapping/key_layout.h: row keys that are built of attributes.
+// mapping/key_layout.h: builds row keys from attributes, and finds a layout for them.
 //
 // Errors:    InvalidArgument that names the attribute.
 // Threads:   values; thread-compatible.
@@ -63,7 +63,7 @@ class KeyLayout {
   keys::RowKeySchema schema_;  // of the ordered form
 };
 
-// What the parts of all keys have in common. It decides the layout.
+// Collects facts about the parts of all keys, and chooses a layout that fits them.
 class KeySurvey {
  public:
   static constexpr std::array<char, 4> kDelimiters = {'#', '|', '/', '~'};
@@ -72,9 +72,9 @@ class KeySurvey {
   // no part before the last one.
   KeySurvey(std::vector<std::string> names, bool is_ordered, std::string delimiter);
 
-  // Checks the key of an item, and adds it. Errors: an attribute is missing, empty, of a type that
-  // is not S, N or B, or of another type than before; the given delimiter is in a part before the
-  // last one; the row key would be too long.
+  // Checks the key of an item, and adds it.
+  // Errors: an attribute is missing or empty; its type is not S, N or B, or differs from that of
+  // earlier items; the given delimiter is in a part before the last one; the row key is too long.
   absl::Status Add(const Item& item);
   // Returns bytes that are equal for items with equal keys, and only for them.
   std::string Identity(const Item& item) const;

@@ -20,8 +20,8 @@ namespace stele::internal::lab {
 
 // Appends a JSON string: UTF-8 with escapes for '"', '\' and control characters only.
 void AppendJsonString(std::string_view text, std::string* out);
-// Returns a JSON string. One of more than `bytes_max` bytes may be cut after more than these bytes,
-// so it needs little more memory.
+// Returns a JSON string. To save memory, a string of more than `bytes_max` bytes may be cut. It is
+// still longer than `bytes_max`, so the caller can reject it.
 std::string JsonString(std::string_view text, size_t bytes_max);
 // Appends a value of an item.
 void AppendLabJson(const Item& item, uint32_t index, std::string* out);

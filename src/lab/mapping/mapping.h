@@ -1,5 +1,5 @@
-// mapping/mapping.h: how the items of a DynamoDB table are stored as rows. It is stored with the
-// table, so that the items can be read back.
+// mapping/mapping.h: describes how the items of a DynamoDB table are stored as rows. The mapping is
+// stored with the table, so that the items can be read back.
 //
 // Format:    JSON in the table's property dynamodb.mapping, or in a file.
 // Errors:    InvalidArgument that names the member.
@@ -51,7 +51,7 @@ struct IndexMapping {
   static absl::StatusOr<IndexMapping> Parse(std::string_view json);
 };
 
-// The families of a row. Cells of items that expire are in families of their own, with an age rule.
+// The families of a row. Items that expire have separate families with an age rule.
 struct FamilyNames {
   std::string_view attributes;
   std::string_view sets;

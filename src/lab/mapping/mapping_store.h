@@ -1,4 +1,4 @@
-// mapping/mapping_store.h: where the mapping of a table is stored: in its properties or in a file.
+// mapping/mapping_store.h: reads and writes the mapping of a table, in its properties or in a file.
 //
 // Errors:    FailedPrecondition if the table has no mapping, or the file another one; errors of the
 //            file system and of the table.
@@ -35,10 +35,9 @@ struct ImportRecord {
   std::string source;        // of the full import that made the table
   std::string changes;       // the incremental export that was applied last, or ""
   bool is_complete = false;  // false: the last import was interrupted, or is running
-  // A random text that the state file of the last import has, too; "": unknown. Then the number of
-  // data files that this import has completed.
+  // A random text that is also in the state file of the last import; "": unknown.
   std::string run = {};
-  uint64_t files = 0;
+  uint64_t files = 0;  // the data files that this import has completed
 
   std::string ToJson() const;
 };
@@ -46,8 +45,8 @@ struct ImportRecord {
 absl::StatusOr<std::optional<ImportRecord>> ReadImportRecord(const Table& table);
 absl::Status SetImportRecord(Table& table, const ImportRecord& record);
 
-// The time of the full export, or the end of the newest incremental export that was applied, in
-// microseconds.
+// Returns the time of the full export, or the end of the newest incremental export that was
+// applied, in microseconds. Returns nothing if the table has no such property.
 absl::StatusOr<std::optional<int64_t>> AppliedUntil(const Table& table);
 absl::Status SetAppliedUntil(Table& table, int64_t micros);
 

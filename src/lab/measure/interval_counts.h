@@ -1,4 +1,5 @@
-// measure/interval_counts.h: how many operations ended in each interval of a run.
+// measure/interval_counts.h: counts the operations that ended, or were due, in each interval of a
+// run.
 //
 // Memory:    at most kIntervalsMax counts. In a longer run two neighbouring intervals become one.
 // Threads:   thread-compatible. Each thread of a run has its own; Add merges them.

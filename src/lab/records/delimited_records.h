@@ -3,9 +3,10 @@
 // Format:    CSV is that of RFC 4180: a field may be in double quotes, and then have commas, line
 //            breaks and doubled quotes. TSV has no quotes. The first record has the names of the
 //            fields, unless they are given. Bytes need not be UTF-8. An empty field is absent.
-// Errors:    InvalidArgument. A bad record: another number of fields than names; a quote in a field
-//            without quotes; text after the closing quote; a quote that is not closed. A record
-//            with more than kRecordFieldsMax fields is an error of the whole input.
+// Errors:    InvalidArgument for a wrong header, and for a bad record: another number of fields
+//            than names; a quote in a field without quotes; text after the closing quote; a quote
+//            that is not closed; a TSV record that is too long. ResourceExhausted, for the whole
+//            input: a record with more than kRecordFieldsMax fields; a CSV record that is too long.
 // Threads:   confined to one thread.
 #pragma once
 
@@ -51,7 +52,8 @@ class DelimitedRecords : public RecordReader, private FieldSource {
   DelimitedRecords(std::unique_ptr<LineReader> lines, char delimiter)
       : lines_(std::move(lines)), delimiter_(delimiter) {}
 
-  // The error of a record that may end in a later line: those lines must not become records.
+  // The error for a CSV record that is too long. It ends the input: the record may continue in
+  // later lines, which must not be read as records.
   absl::Status TooLong() const;
   std::optional<std::string_view> Text(std::string_view field) const override;
   std::optional<std::string> Json(std::string_view field) const override;
@@ -62,7 +64,7 @@ class DelimitedRecords : public RecordReader, private FieldSource {
   absl::StatusOr<bool> Read();
   absl::Status Divide();
   absl::Status ConsumeQuoted(size_t* offset);
-  // Appends the next line to the record. Returns false at the end.
+  // Appends the next line of the file to the record. Returns false at the end of the file.
   absl::StatusOr<bool> ReadOn();
   std::string_view FieldAt(size_t index) const;
 

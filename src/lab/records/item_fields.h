@@ -1,8 +1,8 @@
 // records/item_fields.h: the fields of a record that is a tree: "a.b" is the member b of the map a,
 // and "a.0" the first element of the list a.
 //
-// A member whose name is the rest of the path comes first, so names may have dots. Strings,
-// numbers, Booleans and bytes have a text. Maps, lists, sets and null have none.
+// Names may have dots: a member whose name is the whole rest of the path comes before a nested
+// member. Strings, numbers, Booleans and bytes have a text. Maps, lists, sets and null have none.
 //
 // Threads:   thread-compatible.
 #pragma once
@@ -27,7 +27,7 @@ class ItemFields : public FieldSource {
 
   std::optional<std::string_view> Text(std::string_view field) const override;
   std::optional<std::string> Json(std::string_view field) const override;
-  // Those of the record itself, and not of its maps.
+  // The names of the record's own members, without those of nested maps.
   std::vector<std::string> Names() const override;
   // Returns all fields that have a text. Errors: those of FieldCollector.
   absl::StatusOr<RecordFields> All() const;

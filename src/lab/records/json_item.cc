@@ -159,7 +159,8 @@ class ObjectParser {
         *text = item_.Keep(std::move(unescaped));
         return absl::OkStatus();
       }
-      // An escape is longer than what it means. The excess is never used, so it has no pages.
+      // An escape is longer than its character, so this is enough. Pages beyond the text are never
+      // touched, so they need no memory.
       if (!has_escapes) unescaped.reserve(StringBytes(begin));
       has_escapes = true;
       unescaped.append(json_.substr(copied, at_ - copied));

@@ -1,4 +1,4 @@
-// records/record_reader.h: reads the records of an input one at a time, whatever its format.
+// records/record_reader.h: reads the records of an input of any format, one at a time.
 //
 // Errors:    a failed call is an error of the whole input: damaged data, a wrong header. A bad
 //            record has its own status.
@@ -27,7 +27,7 @@ class RecordReader {
   // Reads the next record; blank lines are skipped. Returns false at the end.
   virtual absl::StatusOr<bool> Next() = 0;
 
-  // Why the record is bad, or OK. The other functions are for the record that was read.
+  // OK, or the reason why the record is bad. The following functions are about the last record.
   virtual const absl::Status& status() const = 0;
   virtual const FieldSource& fields() const = 0;
   // Returns all fields that have a text: a member of a nested map is "a.b", and an element "a.0".

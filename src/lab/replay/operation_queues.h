@@ -1,6 +1,6 @@
-// replay/operation_queues.h: hands the operations of a trace to the threads of a replay.
+// replay/operation_queues.h: a queue of operations for each thread of a replay.
 //
-// Memory:    64 MiB of operations that did not end, and one more.
+// Memory:    64 MiB of operations that have not ended, and one more operation.
 // Threads:   thread-safe. One thread pushes; each queue is for one thread.
 #pragma once
 
@@ -17,16 +17,16 @@ class OperationQueues {
  public:
   explicit OperationQueues(uint64_t threads) : queues_(threads) {}
 
-  // Appends to the queue of a thread. Waits while too many operations did not end.
+  // Appends to the queue of a thread. Waits while the operations that have not ended reach 64 MiB.
   void Push(uint64_t thread, ReplayOperation operation) ABSL_LOCKS_EXCLUDED(mutex_);
   // Waits until all operations have ended.
   void AwaitEmpty() ABSL_LOCKS_EXCLUDED(mutex_);
-  // No operation follows.
+  // Call it after the last operation. Take() then returns false once a queue is empty.
   void Finish() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Drops the operations that wait and those that follow, and ends all waits.
+  // Drops the queued operations and all later ones, and ends all waits.
   void Cancel() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Waits for operations, and moves the first of the thread's to `out`. Those that it took before
-  // have ended. Returns false at the end.
+  // Waits for operations of the thread, and moves up to 64 of them to `out`. The call also reports
+  // that those of the previous call have ended. Returns false at the end.
   bool Take(uint64_t thread, std::vector<ReplayOperation>* out) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -39,7 +39,7 @@ class OperationQueues {
   Mutex mutex_;
   CondVar ended_;
   std::deque<Queue> queues_ ABSL_GUARDED_BY(mutex_);
-  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of all operations that did not end
+  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of all operations that have not ended
   bool is_finished_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -261,7 +261,7 @@ absl::Status OperationReplayer::Set(const ReplayOperation& operation, OperationC
   return table.Apply(std::move(mutation), Writing());
 }
 
-// Which branch was taken is not in the trace: both write the recorded columns.
+// The trace does not record which branch was taken, so both branches write the recorded columns.
 absl::Status OperationReplayer::CheckAndMutate(const ReplayOperation& operation,
                                                OperationCounts* counts) {
   STELE_ASSIGN_OR_RETURN(const Filter predicate, ReadFilterOf(operation.record));
@@ -285,7 +285,8 @@ absl::Status OperationReplayer::Delete(const ReplayOperation& operation,
   return table.Apply(std::move(mutation), Writing());
 }
 
-// A row, keys or ranges could mean that less than start to end is deleted: nothing is, then.
+// Deletes nothing if the drop has a row, keys or ranges: the recorded call may have deleted fewer
+// rows than start to end.
 absl::Status OperationReplayer::Drop(const Record& record, Table table) {
   if (record.has_ranges || !record.keys.empty() || !record.row.empty())
     return InvalidArgument(

@@ -1,8 +1,8 @@
 // replay/replay_operation.h: runs an operation of a trace on a table.
 //
-// A recorded trace has no values: writes get printable values that depend on the seed and the
-// number of the operation alone. The keys, qualifiers and values of a write have as many bytes as
-// recorded, if the keys and qualifiers are not longer.
+// A recorded trace has no values. A write gets printable values, which depend only on the seed, the
+// number of the operation and the recorded sizes. The row key, the qualifiers and the values
+// together have the recorded number of bytes, unless the key and the qualifiers have more.
 //
 // Threads:   ReplayOperation is a value. Each thread has its own OperationReplayer.
 #pragma once
@@ -33,19 +33,19 @@ struct ReplayOperation {
   std::chrono::steady_clock::time_point due = {};  // not set in a closed loop
 };
 
-// What an operation returned or wrote.
+// Counts what an operation returned or wrote.
 struct OperationCounts {
   uint64_t rows = 0;
   uint64_t cells = 0;
   uint64_t value_bytes = 0;
-  uint64_t bytes_read = 0;    // from files, by scans
-  bool is_work_known = true;  // false: by the scan of a server
+  uint64_t bytes_read = 0;    // from files, by scans and by all reads of a logical trace
+  bool is_work_known = true;  // false: a server ran such a read, so bytes_read is unknown
 };
 
-// The row that an operation begins with: its thread depends on it.
+// Returns the first row key, or the start of the first range. It selects the operation's thread.
 std::string_view FirstKey(const ReplayOperation& operation);
 
-// Why a write is not replayed with ReplayWrites::kSkip, in words for the report.
+// The reason in the report for a write that is not replayed with ReplayWrites::kSkip.
 inline constexpr std::string_view kSkippedWrites = "writes, which are skipped";
 // Returns why the operation is not replayed, in words for the report; "" if it is.
 std::string_view SkipReason(const TraceRecord& record, stele::lab::ReplayWrites writes);
@@ -54,10 +54,10 @@ class OperationReplayer {
  public:
   OperationReplayer(uint64_t seed, std::stop_token stop);
 
-  // Runs the operation, and adds what it returned or wrote to `counts`. Its deadline is a minute. A
-  // drop has no deadline, and a stop does not end it.
-  // Errors: Cancelled after a stop; those of the operation; InvalidArgument for a filter or columns
-  // that are wrong, a write that no table takes, and a drop with a row, keys or ranges.
+  // Runs the operation, and adds what it returned or wrote to `counts`. The deadline is one minute.
+  // A drop has no deadline, and a stop does not end it.
+  // Errors: Cancelled after a stop; those of the operation; InvalidArgument for a wrong filter or
+  // column, for a write above the limits of every table, and for a drop with a row, keys or ranges.
   absl::Status Run(const ReplayOperation& operation, OperationCounts* counts);
 
  private:

@@ -122,7 +122,7 @@ class ReplayWorker {
     const SteadyClock::time_point due = options_.rate.is_open_loop() ? operation.due : begin;
     const bool is_measured =
         operation.number >= options_.warmup_operations && due >= start_ + options_.warmup;
-    // Before the operation runs: so none ends before this time.
+    // Set before the operation runs, so that no measured operation ends before this time.
     if (is_measured && !figures_.begin.has_value()) figures_.begin = measured_begin_.SetOnce(due);
     const absl::Status status = replayer_.Run(operation, &counts);
     const SteadyClock::time_point end = SteadyClock::now();
@@ -170,7 +170,7 @@ class ReplayWorker {
   Thread thread_;  // accessed by the caller's thread only
 };
 
-// The threads. They end when the queues are finished, which the destructor does.
+// The threads of a replay. The destructor finishes the queues and waits for the threads.
 class ReplayWorkers {
  public:
   explicit ReplayWorkers(const ReplayOptions& options) : queues_(options.threads) {
@@ -276,7 +276,7 @@ absl::Status RunReplay(const ReplayOptions& options, OperationSource& source,
   ReplayWorkers workers(options);
   const double cpu_before = CpuSeconds();
   STELE_RETURN_IF_ERROR(workers.Start());
-  // Destroyed first: its destructor waits for a call that runs.
+  // Destroyed before `workers`. Its destructor waits for a running call of Stop().
   const std::stop_callback on_stop(options.stop, [&workers] { workers.Stop(); });
   std::optional<std::chrono::nanoseconds> first_due;
   uint64_t pushed = 0;

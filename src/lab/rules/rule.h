@@ -1,4 +1,4 @@
-// rules/rule.h: a rule of the advisor, and what its check gets.
+// rules/rule.h: a rule of lint, and the input of its check.
 //
 // Threads:   values; thread-compatible.
 #pragma once
@@ -33,7 +33,7 @@ struct CheckedTable {
   const TableFacts* facts = nullptr;             // null: the rows were not read
   const OperationFacts* operations = nullptr;    // null: there is no trace of the table
   const PrefixScans* prefix_scans = nullptr;     // not null if `operations` is not
-  // What the load of a design's records found. Null: the rows are not those of records.
+  // The counts of the load of a design's records. Null: the rows do not come from such records.
   const stele::lab::LoadReport::TableCounts* loaded = nullptr;
   std::optional<uint64_t> disk_bytes;
   bool is_sampled = false;

@@ -21,7 +21,7 @@ namespace stele::internal::lab {
 struct StagedRow {
   RowMutation row;                    // with one SetCell per cell
   std::vector<std::string> families;  // of the cells, each one once
-  size_t bytes = 0;                   // about the memory that it occupies
+  size_t bytes = 0;                   // an estimate of its memory
 };
 
 absl::Status ParseRowLine(std::string_view line, StagedRow* out);

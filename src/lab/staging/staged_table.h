@@ -29,7 +29,7 @@ class StagedTable {
 
   // Call it before a row with a cell of this family.
   absl::Status AddFamily(std::string_view name);
-  // Adds a row of SetCell changes. `bytes` is about the memory that they occupy.
+  // Adds a row of SetCell changes. `bytes` is an estimate of their memory.
   absl::Status Add(RowMutation row, size_t bytes);
   // Writes the remaining rows. Call it once, after the last row.
   absl::StatusOr<Table> Finish();

@@ -1,5 +1,5 @@
-// survey/item_survey.h: the DDB rules: findings in the items of a table of DynamoDB about its
-// design, and what to use instead.
+// survey/item_survey.h: the DDB rules: findings about the design of a table of DynamoDB, from its
+// items, with advice for Stele.
 //
 // Errors:    errors of a temporary file.
 // Threads:   confined to one thread.

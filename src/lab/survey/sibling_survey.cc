@@ -114,7 +114,7 @@ void SiblingSurvey::Visit(uint64_t packed) {
   }
 }
 
-// Adds what the entries of one key say together.
+// Adds the entries of one key to the facts.
 void SiblingSurvey::EndGroup() {
   if (group_.item_count > 0) {
     ++facts_.partition_count;

@@ -3,7 +3,7 @@
 //
 // Errors:    errors of the temporary file.
 // Threads:   confined to one thread.
-// Memory:    32 MiB.
+// Memory:    32 MiB, and as much again while Finish() merges hashes from a file (KeyHashes).
 #pragma once
 
 #include <bitset>
@@ -18,7 +18,7 @@
 
 namespace stele::internal::lab {
 
-// What the relations need to know of an item. Keys are values as text.
+// The parts of an item that the relations need. Keys are values as text.
 struct SurveyedItem {
   std::string_view partition_key;
   std::string_view sort_key;
@@ -28,7 +28,7 @@ struct SurveyedItem {
   bool is_only_a_number = false;  // one attribute, an N
 };
 
-// Items, and the first ones of them.
+// The number of items, and the positions of the first ones.
 struct FoundItems {
   static constexpr size_t kPositionsMax = 3;
 
@@ -62,7 +62,7 @@ class SiblingSurvey {
   static constexpr size_t kMemoryBytes = size_t{32} << 20;
   static constexpr size_t kShardNumbers = 1000;
 
-  // The facts of an entry about its key. Entries of one key are visited in this order.
+  // What an entry says about its key. Entries of one key are visited in this order.
   enum Kind : uint64_t {
     kItem,       // an item with this partition key
     kLargeItem,  // the same, with two or more attributes

@@ -19,8 +19,8 @@ class FieldSource {
   // the record.
   virtual std::optional<std::string_view> Text(std::string_view field) const = 0;
   // Returns the JSON text of a field. Objects and arrays have one, but no Text(). A text of more
-  // than kTemplateTextBytesMax bytes may be cut after more than these bytes: no template accepts
-  // it.
+  // than kTemplateTextBytesMax bytes may be cut. It is still longer than this limit, so every
+  // template rejects it.
   virtual std::optional<std::string> Json(std::string_view field) const = 0;
   // Returns the names of fields that the record may have, for messages; at most kNamesMax.
   virtual std::vector<std::string> Names() const = 0;

@@ -57,7 +57,7 @@ std::string EscapedForString(std::string_view bytes) {
   return text;
 }
 
-// Follows the text of a filter, and knows whether it is in a string, and in which one.
+// Scans the text of a filter. Tracks whether the current place is in a string, and of which kind.
 class FilterScanner {
  public:
   void Consume(std::string_view literal) {

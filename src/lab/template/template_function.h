@@ -1,6 +1,6 @@
 // template/template_function.h: the functions that a template applies to a field.
 //
-// Errors:    InvalidArgument that names the function. No function returns a wrong text. Also a
+// Errors:    InvalidArgument that names the function, for a text that it cannot convert, and for a
 //            result of more than kTemplateTextBytesMax bytes, which is not built.
 // Threads:   values and pure functions.
 // Source:    stele/keys.h has the functions for keys.

@@ -20,7 +20,7 @@ constexpr int kLossOfDay = 2;
 constexpr int kLossOfMonth = 3;
 constexpr int64_t kLargestDate = 99'999'999;
 
-// The value that one occurrence of a field shows.
+// The value of a field that one of its occurrences in the text determines.
 struct Inverse {
   enum class Outcome : uint8_t { kFound, kUnknown, kImpossible };
   Outcome outcome = Outcome::kFound;

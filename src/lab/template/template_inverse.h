@@ -22,7 +22,7 @@ namespace stele::internal::lab {
 
 struct FoundField {
   std::optional<std::string> text;  // not set: the field is absent, and `or` gave the text
-  int loss = 0;                     // 0: none; the larger, the less is known
+  int loss = 0;                     // 0: the text is exact; larger: more of it is lost
 };
 using FoundFields = std::map<std::string, FoundField, std::less<>>;
 

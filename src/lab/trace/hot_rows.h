@@ -1,11 +1,13 @@
-// trace/hot_rows.h: the rows that are written too often in a minute.
+// trace/hot_rows.h: finds the rows that are written too often in a minute.
 //
-// Counts of a minute with more than 65,536 different rows are estimates that are never too small.
-// If one of them exceeds a limit, the operations are counted again, and only the rows that may
-// exceed it. So no row is missed, and no other row is reported.
+// In a minute with more than 65,536 different rows, the counts are estimates that are never too
+// small. If an estimate exceeds a limit, the caller adds all operations again, and only the rows
+// that may exceed a limit are counted. So every hot row is found, and no other row is reported.
 //
 // Threads:   confined to one thread. Operations come in the order of time.
-// Memory:    at most 20 MiB. If 131,072 rows exceed the limits, the following ones are not counted.
+// Memory:    at most 20 MiB. After 131,072 hot rows, further ones are not counted. After 65,536
+//            rows that exceed the sustained limit in one minute, further ones are not remembered
+//            for the next minute.
 #pragma once
 
 #include <cstddef>
@@ -32,11 +34,13 @@ class HotRows {
   void Recount();
 
   const Offenders& rows() const { return rows_; }  // samples are in the order of the trace
-  uint64_t largest() const { return largest_; }    // writes in one minute
+  // The most writes of a hot row in one minute.
+  uint64_t largest() const { return largest_; }
+  // True if no row had more than `minute` writes in one minute.
   bool is_only_sustained() const { return is_only_sustained_; }
 
  private:
-  // In how many consecutive minutes a row has exceeded the limit.
+  // In how many consecutive minutes a row has exceeded the sustained limit.
   struct Busy {
     int minutes = 0;
     bool is_exact = true;
@@ -52,7 +56,7 @@ class HotRows {
   int64_t minute_ = -1;
   SpaceSaving counts_{65'536};  // in this minute, by the hash of the row
   BusyRows busy_;               // in this minute
-  BusyRows busy_before_;        // and in the minute before
+  BusyRows busy_before_;        // in the minute before
   std::unordered_set<uint64_t> hot_;
   Offenders rows_;
   uint64_t largest_ = 0;

@@ -1,8 +1,9 @@
-// trace/known_keys.h: the row keys that a table has, or that its operations mention, in order.
+// trace/known_keys.h: keeps a sample of the row keys of a table, or of the keys in its operations,
+// in order.
 //
 // Threads:   confined to one thread.
-// Memory:    `bytes_max`. Keys that do not fit are left out evenly: one in two, four or more of the
-//            keys of a table, and of the different keys of a trace, is known.
+// Memory:    `bytes_max`. If the keys do not fit, only one in two, four, eight, ... is kept. Those
+//            of a table are chosen by position, and those of a trace by hash.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +26,15 @@ class KnownKeys {
   // Adds a key of a trace. `is_row`: it is a row key, and not only the start of a scan. For one
   // object, call either this function or AddInOrder, not both.
   void Add(std::string_view key, bool is_row);
-  // Forgets half of the keys of a trace.
+  // Drops about half of the kept keys of a trace.
   void Halve();
   // Call it after the last key.
   void Finish();
 
   // The bytes that keys occupy.
   size_t bytes() const { return bytes_; }
-  // The number of different keys, with those that were left out.
+  // The number of different keys, with those that were left out. For a trace it is known after
+  // Finish(), and is an estimate if keys were left out.
   uint64_t count() const { return count_; }
   // The kept keys in order, after Finish().
   const std::vector<std::string>& keys() const { return keys_; }
@@ -42,7 +44,7 @@ class KnownKeys {
 
  private:
   static constexpr size_t kTableKeyBytes = 48;   // the overhead of a key in keys_
-  static constexpr size_t kTraceKeyBytes = 112;  // and in found_
+  static constexpr size_t kTraceKeyBytes = 112;  // the overhead of a key in found_
 
   size_t bytes_max_;
   size_t bytes_ = 0;

@@ -26,7 +26,8 @@ class LoadSpread {
   void Finish();
 
   uint64_t known_keys() const { return keys_.count(); }
-  // The operations in each band: an equal share of the known keys. A scan is in several bands.
+  // The operations in each band. Each band has an equal share of the known keys. A scan counts in
+  // every band that it reads.
   const std::vector<uint64_t>& bands() const { return bands_; }
   // The first known key of the band with the most operations.
   const std::string& hottest_key() const;
@@ -35,8 +36,9 @@ class LoadSpread {
   // The Gini coefficient of the bands: 0 if all are equal.
   double Gini() const;
 
-  // The MultiGets of four or more keys, and the sum of their shares: ranges that were touched,
-  // divided by keys. A range has at least 64 keys. 0 if too few keys are known.
+  // The MultiGets of four or more keys. touched_sum() adds, for each of them, the number of ranges
+  // that it reads divided by the number of its keys. The ranges divide the known keys evenly, with
+  // 64 or more keys each. Both are 0 if fewer than 640 keys are known.
   uint64_t multi_gets() const { return multi_gets_; }
   double touched_sum() const { return touched_sum_; }
 
@@ -50,8 +52,8 @@ class LoadSpread {
 
   const KnownKeys& keys_;
   std::vector<uint64_t> bands_;
-  std::vector<uint64_t> begins_;  // scans that begin in a band
-  std::vector<uint64_t> ends_;    // and those that end before it
+  std::vector<uint64_t> begins_;  // scans whose first band this is
+  std::vector<uint64_t> ends_;    // scans whose last band is the one before
   uint64_t multi_gets_ = 0;
   double touched_sum_ = 0;
 };

@@ -1,4 +1,4 @@
-// trace/operation_facts.h: what the rules know about the operations on one table.
+// trace/operation_facts.h: facts about the operations on one table, for the rules of lint.
 //
 // Threads:   confined to one thread. Operations come in the order of time.
 // Memory:    at most 64 MiB, for traces of any size.
@@ -32,9 +32,11 @@ class WriteOrder {
  public:
   void Add(const std::string& row);
   size_t rows() const { return rows_.size(); }
-  // The share of rows, from the second one on, above (below) all earlier rows: the larger one.
+  // Of the rows from the second one on: the share above all earlier rows, or the share below all
+  // earlier rows, whichever is larger.
   double MonotoneShare() const;
-  // The absolute value of Spearman's rank correlation of key and arrival.
+  // The absolute value of Spearman's rank correlation between the order of the keys and the order
+  // of the first writes.
   double RankCorrelation() const;
 
  private:
@@ -70,7 +72,8 @@ class OperationFacts {
         spread_(keys) {}
 
   void Add(const TraceRecord& record);
-  // True if all operations must be given to Recount() in the same order.
+  // True if the counts of hot rows are estimates. Then call StartRecount(), and Recount() with each
+  // operation in the same order.
   bool needs_recount() const { return hot_rows_.needs_recount(); }
   void StartRecount() { hot_rows_.Recount(); }
   void Recount(const TraceRecord& record);
@@ -83,14 +86,17 @@ class OperationFacts {
   uint64_t filtered_cells_seen() const { return filtered_cells_seen_; }
   uint64_t filtered_cells_returned() const { return filtered_cells_returned_; }
   uint64_t filtered_reads() const { return filtered_reads_; }
+  // Scans without bounds and limit, and scans that visited at least half of the table's rows.
   uint64_t full_scans() const { return full_scans_; }
+  // Scans of a prefix that ends with the delimiter. They returned two or more rows, and fewer bytes
+  // than OperationLimits::small_bytes.
   uint64_t entity_scans() const { return entity_scans_; }
   const Offenders& large_mutations() const { return large_mutations_; }
   const Offenders& wide_batches() const { return wide_batches_; }
   // The set of families that most reads read.
   struct FamilySet {
     bool has_all = false;
-    std::vector<std::string> names;  // of a set that has not all; "" for a name beyond the limit
+    std::vector<std::string> names;  // empty if has_all; "" for a name beyond the limit
     uint64_t reads = 0;
   };
   FamilySet MostReadFamilies() const;

@@ -1,4 +1,5 @@
-// trace/prefix_scans.h: scans of a prefix that ends within a segment, and the keys that they read.
+// trace/prefix_scans.h: finds scans of a prefix that does not end with a delimiter, and so read the
+// keys of other segment values, too.
 //
 // Threads:   confined to one thread.
 // Memory:    the bytes that Add() returns.
@@ -21,18 +22,19 @@ bool IsPrefixScan(const TraceRecord& record);
 
 class PrefixScans {
  public:
-  // Adds an operation of any kind. Returns the additional bytes in memory. `accepts_new`: otherwise
-  // only scans of a known prefix are counted.
+  // Adds an operation of any kind. Only scans of a prefix count. Returns the additional bytes in
+  // memory. If `accepts_new` is false, only scans of a known prefix count.
   size_t Add(const TraceRecord& record, bool accepts_new);
 
-  // Begins to match keys. Prefixes that end with the delimiter, and all of them if it is empty, are
-  // left out.
+  // Begins to match keys. Drops the prefixes that end with the delimiter, or all of them if the
+  // delimiter is empty.
   void Start(std::string_view delimiter);
   // Adds the next key of the table. Keys come in order.
   void Match(std::string_view row_key);
 
-  // The scans that read keys of one segment value and of longer values, too. The samples are the
-  // prefixes. Call it after the last key.
+  // Returns the scans whose prefix ends with a whole segment value in one key, and within a longer
+  // value in another key. For instance "u#1" reads u#1#a and u#12#a. The samples are the prefixes.
+  // Call it after the last key.
   Offenders Clashes() const;
 
  private:
@@ -40,14 +42,14 @@ class PrefixScans {
     uint64_t order = 0;  // the first one in the trace has the smallest
     uint64_t count = 0;
     bool has_whole = false;   // a key continues with the delimiter, or ends there
-    bool has_longer = false;  // a key continues otherwise
+    bool has_longer = false;  // a key continues with another byte
   };
   using Scans = std::map<std::string, Scan, std::less<>>;
 
   Scans scans_;
   std::string delimiter_;
   Scans::iterator next_ = scans_.end();  // the first one that is above all keys so far
-  std::vector<Scans::iterator> open_;    // those that the last key began with, shortest first
+  std::vector<Scans::iterator> open_;    // the prefixes of the last key, shortest first
 };
 
 }  // namespace stele::internal::lab

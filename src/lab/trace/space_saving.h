@@ -1,4 +1,5 @@
-// trace/space_saving.h: counts items in bounded memory, so that no count is too small.
+// trace/space_saving.h: counts items in bounded memory. A count may be too large, but never too
+// small.
 //
 // Threads:   thread-compatible.
 // Memory:    72 bytes per item.
@@ -19,7 +20,7 @@ class SpaceSaving {
 
   struct Estimate {
     uint64_t count = 0;  // at least the true count
-    uint64_t error = 0;  // and at most so much more
+    uint64_t error = 0;  // `count` exceeds the true count by at most this
   };
   // Adds to the count of an item, which is a hash. Returns its estimate.
   Estimate Add(uint64_t item, uint64_t count);

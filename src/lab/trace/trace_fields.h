@@ -1,4 +1,4 @@
-// trace/trace_fields.h: the members of a line of a trace.
+// trace/trace_fields.h: parses the members of a line of a JSON trace.
 //
 // Errors:    InvalidArgument with the name of the member, without a path.
 // Threads:   pure functions.

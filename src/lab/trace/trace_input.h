@@ -1,5 +1,5 @@
-// trace/trace_input.h: the records of a trace in the order of the file, from JSON lines or from the
-// binary form. The first bytes of the file tell the form. Both may be compressed.
+// trace/trace_input.h: reads the records of a trace in the order of the file, from JSON lines or
+// from the binary form. The first bytes of the file determine the form. Both may be compressed.
 //
 // Errors:    InvalidArgument, with the path and the number of the line or operation, for a wrong
 //            record, also one of an operation on a row without the row, or with a row key of more
@@ -23,8 +23,8 @@
 
 namespace stele::internal::lab {
 
-// InvalidArgument, without a place, for a record that no trace has: see Errors. Also for a time
-// before 1970, an unknown operation, and a table or status that is not UTF-8.
+// Checks a record. Errors: InvalidArgument, without the path and line, for the wrong records under
+// "Errors", for a time before 1970, an unknown operation, and a table or status that is not UTF-8.
 absl::Status CheckTraceRecord(const TraceRecord& record);
 
 class TraceInput {
@@ -36,13 +36,14 @@ class TraceInput {
   // Returns false at the end.
   absl::StatusOr<bool> Next(TraceRecord* record);
 
-  // The line of the last record, or its number among the operations of the binary form; from 1.
+  // The line of the last record, or its number among the operations of the binary form. Both count
+  // from 1.
   uint64_t number() const { return lines_ != nullptr ? lines_->line_number() : number_; }
   // The trace records 1 in `sample()` operations. Known after the first Next().
   uint64_t sample() const {
     return lines_ != nullptr ? lines_->sample() : blocks_->header().sample;
   }
-  // About the memory that the last record occupies.
+  // An estimate of the memory that the last record occupies.
   size_t record_bytes() const { return record_bytes_; }
   // The wrong lines or damaged blocks that were skipped so far.
   uint64_t skipped_lines() const;

@@ -1,4 +1,4 @@
-// trace/trace_lines.h: the records of a trace in JSON lines, in the order of its lines.
+// trace/trace_lines.h: reads the records of a trace in JSON lines, in the order of the lines.
 //
 // Format:    {"t":MICROS,"op":"get","table":"orders","row":"u1#7",...}; the first line may be
 //            {"trace":1,"sample":N}. Members that hold bytes have a form with _base64. Unknown
@@ -23,7 +23,7 @@
 
 namespace stele::internal::lab {
 
-// A longer line is wrong. Its newline does not count.
+// The limit for the bytes of a line, without its newline. A longer line is wrong.
 inline constexpr size_t kTraceLineBytesMax = size_t{64} << 20;
 
 class TraceLines {
@@ -38,7 +38,7 @@ class TraceLines {
   // Returns false at the end.
   absl::StatusOr<bool> Next(TraceRecord* record);
 
-  // The line of the last record, from 1, and its size.
+  // The line of the last record, counted from 1, and its size.
   uint64_t line_number() const { return line_.number; }
   size_t line_bytes() const { return line_.text.size(); }
   // The trace records 1 in `sample()` operations.
@@ -49,7 +49,8 @@ class TraceLines {
 
  private:
   TraceLines(std::unique_ptr<InputFile> file, const Options& options);
-  // Sets `is_head` for the first line of the file that is no record.
+  // Parses line_. Sets `is_head` if it is the first line of the file and has the version and the
+  // sample instead of a record.
   absl::Status Parse(TraceRecord* record, bool* is_head);
 
   LineReader lines_;

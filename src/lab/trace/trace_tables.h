@@ -1,9 +1,10 @@
-// trace/trace_tables.h: the tables of traces, and what their operations say about their keys.
+// trace/trace_tables.h: collects the tables of traces, and facts about their keys from the
+// operations.
 //
 // Errors:    InvalidArgument for more than 10,000 tables.
 // Threads:   confined to one thread.
-// Memory:    at most 17 MiB for all tables: keys that do not fit are left out evenly, and then new
-//            prefixes of scans.
+// Memory:    at most 17 MiB for all tables. Keys that do not fit are left out evenly. New prefixes
+//            of scans are ignored once the known ones need 4 MiB.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,8 @@ struct TraceTable {
 
 class TraceTables {
  public:
-  // `keeps_keys`: otherwise the keys are those of the tables' rows.
+  // `keeps_keys`: TraceTable::keys gets the keys of the operations. Otherwise it stays empty, since
+  // the caller has the keys of the tables' rows.
   explicit TraceTables(bool keeps_keys) : keeps_keys_(keeps_keys) {}
 
   absl::Status Add(const TraceRecord& record);
@@ -42,7 +44,8 @@ class TraceTables {
   // Returns null for a table without operations. A server's trace has the table PROJECT/INSTANCE/T
   // for the table T of a remote database: it is returned for T, unless there are several.
   TraceTable* Find(const std::string& name);
-  // The name in the traces of the table that Find() returns for `name`. "": it returns null.
+  // Returns the name in the traces of the table that Find() returns for `name`, or "" if Find()
+  // returns null.
   std::string NameOf(const std::string& name) const;
   // The names in the traces that end with /NAME.
   std::vector<std::string> FullNamesOf(const std::string& name) const;

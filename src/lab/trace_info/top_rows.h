@@ -1,4 +1,4 @@
-// trace_info/top_rows.h: the rows with the most operations.
+// trace_info/top_rows.h: finds the ten rows with the most operations.
 //
 // Rows are counted in a table of 65,536 places. If a trace has more rows, the count of a row may be
 // too small, but never too large.
@@ -20,7 +20,8 @@ namespace stele::internal::lab {
 class TopRows {
  public:
   void Add(std::string_view table, std::string_view row);
-  // The rows, those with the most operations first, and then by table and row.
+  // Returns up to ten rows. Those with the most operations come first, then they are sorted by
+  // table and row.
   std::vector<stele::lab::TraceInfo::Row> Take();
 
  private:

@@ -24,16 +24,17 @@ using WritePart = std::function<absl::Status(std::string_view)>;
 class TraceOutput {
  public:
   virtual ~TraceOutput() = default;
-  // InvalidArgument, without a place, for a record that no reader of the form accepts.
+  // Adds a record. Returns InvalidArgument, without the path and line, for a record that no reader
+  // of the form accepts.
   virtual absl::Status Add(const TraceRecord& record) = 0;
-  // `counts` is null if the recording was cut off.
+  // Completes the trace. `counts` is null if the recording did not end normally.
   virtual absl::Status Finish(const TraceCounts* counts) = 0;
 };
 
 absl::StatusOr<std::unique_ptr<TraceOutput>> StartOutput(stele::lab::TraceForm form,
                                                          uint64_t sample, const WritePart& write);
-// The counts of a trace in JSON lines, which has no summary: every operation that was chosen is in
-// the file.
+// Returns the counts of a trace in JSON lines, which has no summary. The number of operations is
+// the number of records times the sample. None counts as dropped.
 TraceCounts CountsOfLines(uint64_t records, uint64_t sample);
 
 }  // namespace stele::internal::lab

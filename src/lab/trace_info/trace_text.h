@@ -1,4 +1,4 @@
-// trace_info/trace_text.h: the records of a trace as JSON lines.
+// trace_info/trace_text.h: writes the records of a trace as JSON lines.
 //
 // Format:    as TraceLines reads it. Bytes that are not UTF-8 are base64 under NAME_base64.
 //            Characters that are not visible are \uXXXX.
@@ -13,7 +13,7 @@
 
 namespace stele::internal::lab {
 
-// The first line.
+// Returns the first line.
 std::string TraceHeadLine(uint64_t sample);
 // Appends a line. The texts of the record are UTF-8, as TraceInput returns them.
 void AppendTraceLine(const TraceRecord& record, std::string* out);

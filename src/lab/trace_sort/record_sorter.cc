@@ -90,7 +90,7 @@ absl::Status RecordSorter::WriteRun() {
 
 absl::Status RecordSorter::Finish() {
   if (!runs_.empty() && !entries_.empty()) STELE_RETURN_IF_ERROR(WriteRun());
-  // Without a file, the records in memory are in the heap.
+  // Without a file, the heap has one entry for each record in memory.
   for (size_t i = 0; i < entries_.size(); ++i)
     heads_.push_back({.place = entries_[i].place, .run = i});
   std::make_heap(heads_.begin(), heads_.end(),

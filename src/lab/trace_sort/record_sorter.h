@@ -1,9 +1,10 @@
 // trace_sort/record_sorter.h: sorts records of a trace by time, in a temporary file if they are
 // many.
 //
-// Files:     one in the directory for temporary files ($TMPDIR), which has no name and disappears
-//            with the object.
-// Errors:    ResourceExhausted for more than 16 GiB of records; errors of the file system.
+// Files:     one in the directory for temporary files ($TMPDIR), if the records do not fit in
+//            memory. It is unlinked at once, and the system frees it when the object closes it.
+// Errors:    ResourceExhausted for more than 16 GiB of records; DataLoss if the file has other
+//            contents than were written; errors of the file system.
 // Threads:   confined to one thread.
 // Memory:    20 MiB of records and a record; while they are returned, 16 KiB for each 16 MiB in the
 //            file.
@@ -22,13 +23,13 @@ namespace stele::internal::lab {
 
 class RecordSorter {
  public:
-  // `run_bytes`: of records that are sorted in memory.
+  // `run_bytes`: how many bytes of records are sorted in memory at once.
   explicit RecordSorter(size_t run_bytes = size_t{16} << 20) : run_bytes_(run_bytes) {}
   ~RecordSorter();
   RecordSorter(const RecordSorter&) = delete;
   RecordSorter& operator=(const RecordSorter&) = delete;
 
-  // `number` orders records of one time.
+  // Adds a record. `number` orders records with equal times.
   absl::Status Add(const TraceRecord& record, uint64_t number);
   // Call it after the last record, and before the first Pop().
   absl::Status Finish();
@@ -41,9 +42,9 @@ class RecordSorter {
       return std::tie(micros, number) < std::tie(other.micros, other.number);
     }
   };
-  // Of the first record. There must be one.
+  // The place of the first record. There must be one.
   const Place& first() const { return heads_.front().place; }
-  // Takes the first record.
+  // Removes the first record, and stores it in `record`.
   absl::Status Pop(TraceRecord* record);
 
   size_t runs() const { return runs_.size(); }  // in the file
@@ -62,7 +63,7 @@ class RecordSorter {
     uint64_t buffer_begin = 0;
     std::string buffer;
   };
-  // The first record of a run that is left.
+  // The first remaining record of a run; without a file, a record in memory.
   struct Head {
     Place place;
     size_t run = 0;

@@ -1,7 +1,7 @@
 // values/item.h: an item of DynamoDB: a tree of typed attribute values.
 //
 // Memory:    one vector of nodes, which is reused for the next item. Names and texts belong to the
-//            parser that filled the item, or to the item if Keep() has them.
+//            parser that filled the item, or to the item if Keep() copied them.
 // Threads:   thread-compatible.
 #pragma once
 

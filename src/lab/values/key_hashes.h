@@ -1,12 +1,14 @@
 // values/key_hashes.h: finds keys that occur twice, among any number of keys, and whether they
 // occur with the same value.
 //
-// A key is its 128-bit hash, and a value its 64-bit hash. Hashes that do not fit into memory are
-// sorted in runs in a temporary file, which has no name and vanishes with the process.
+// A key is represented by a 128-bit hash, and a value by a 64-bit hash. Hashes that do not fit into
+// memory are written as sorted runs to a temporary file. It has no name, so the system frees it at
+// the latest when the process ends.
 //
 // Errors:    errors of the temporary file.
 // Threads:   confined to one thread.
-// Memory:    `memory_bytes`, until Clear.
+// Memory:    `memory_bytes`, until Clear(). If there is a file, FinishEach() needs as much again
+//            for the buffers of the runs.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// values/near_name.h: finds the name that a misspelt one was meant to be.
+// values/near_name.h: finds the known name that is most similar to a misspelt one.
 //
 // Threads:   pure functions.
 #pragma once

@@ -140,7 +140,7 @@ class RowEvents {
   const absl::Status& status() const { return status_; }
 
  private:
-  // What the parser is in.
+  // The innermost object or array in which the parser is.
   enum class Place { kDocument, kRow, kCells, kCell };
 
   bool Fail(absl::Status status) {

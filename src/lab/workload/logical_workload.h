@@ -44,7 +44,7 @@ struct LogicalWorkload {
   std::vector<LogicalOperation> operations;
   bool has_times = false;               // all lines of a logical trace have one
   std::optional<double> recorded_rate;  // their mean operations per second
-  std::vector<std::string> notes;       // sentences about what is not compared
+  std::vector<std::string> notes;       // sentences about parts that are not compared
 };
 
 // Returns the input that the query writes in all designs, or "" if it reads in all of them.

@@ -1,4 +1,4 @@
-// workload/replay_rate.h: the times at which the operations of a rate are due.
+// workload/replay_rate.h: computes when an operation of a replay is due.
 //
 // Threads:   pure functions.
 #pragma once
@@ -14,9 +14,9 @@ namespace stele::internal::lab {
 // False if both members are set, or one is not a finite number above 0.
 bool IsValid(const stele::lab::ReplayRate& rate);
 
-// Returns how long after the start an operation of an open loop is due: at most 100 years. In a
-// closed loop 0. `number` operations come before it. It was recorded `micros` microseconds after
-// the first one.
+// Returns how long after the start an operation of an open loop is due, at most 100 years. Returns
+// 0 for a closed loop. `number` operations come before it, and it was recorded `micros`
+// microseconds after the first one.
 std::chrono::nanoseconds DueAfter(const stele::lab::ReplayRate& rate, uint64_t number,
                                   int64_t micros);
 

@@ -85,8 +85,8 @@ class RowChooser {
                  : distribution.kind == Distribution::Kind::kLatest ? known_rows_
                                                                     : 1,
                  distribution.theta) {}
-  // Returns a number below `rows`, which has all added rows and must not shrink. Only kLatest
-  // chooses rows that were added.
+  // Returns a number below `rows`. `rows` includes the added rows, and must not shrink. Only
+  // kLatest chooses rows that were added.
   uint64_t Next(BenchRandom* random, uint64_t rows) {
     switch (distribution_.kind) {
       case Distribution::Kind::kUniform:

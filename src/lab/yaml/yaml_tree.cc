@@ -11,7 +11,7 @@
 namespace stele::internal::lab {
 namespace {
 
-constexpr size_t kNodeBytes = 8;  // what a node counts in addition to its text
+constexpr size_t kNodeBytes = 8;  // added to the size of a node's text
 
 Mark MarkOf(const yaml_mark_t& mark) { return {.line = mark.line + 1, .column = mark.column + 1}; }
 

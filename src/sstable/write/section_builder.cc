@@ -52,8 +52,8 @@ class SectionBuilder::Batch {
     }
   }
 
-  // Returns the memory of the raw bytes for reuse. Call once no thread uses the batch.
-  GrowingBuffer AllocateSlot() {
+  // Moves the memory of the raw bytes out for reuse. Call once no thread uses the batch.
+  GrowingBuffer TakeRawMemory() {
     raw_.Clear();
     return std::move(raw_);
   }
@@ -370,7 +370,7 @@ absl::Status SectionBuilder::FinishBatch() {
     if (extent_.size() >= kExtentBytes) STELE_RETURN_IF_ERROR(WriteExtent());
   }
   // Otherwise each batch would allocate its memory from the system again.
-  if (raw_.memory_bytes() == 0) raw_ = batch->AllocateSlot();
+  if (raw_.memory_bytes() == 0) raw_ = batch->TakeRawMemory();
   return absl::OkStatus();
 }
 

@@ -154,7 +154,7 @@ TEST(MutateRows, EachIndexHasItsVerdictOnce) {
   }
   data_wire::MutateRowsResponse sent;
   int message_count = 0;
-  Verdicts answer(table_name, std::move(entries), std::move(verdicts));
+  EntryStatuses answer(table_name, std::move(entries), std::move(verdicts));
   for (bool is_last = false; !is_last;) {
     const std::string bytes = answer.NextMessage(5, &is_last);
     data_wire::MutateRowsResponse message;

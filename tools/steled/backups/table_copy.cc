@@ -23,8 +23,8 @@ class TableCopy {
     in_row_ = !piece.is_last_piece();
     Begin(piece.row_key());
     for (const CellView& cell : piece.cells()) STELED_RETURN_IF_ERROR(AddCell(cell));
-    STELED_RETURN_IF_ERROR(PassOn(&plain_));
-    return PassOn(&folded_);
+    STELED_RETURN_IF_ERROR(WriteChanges(&plain_));
+    return WriteChanges(&aggregates_);
   }
 
   absl::Status Finish() {
@@ -36,13 +36,13 @@ class TableCopy {
   struct Changes {
     RowMutation mutation;
     uint64_t bytes = 0;
-    bool is_folded = false;
+    bool has_aggregates = false;
   };
 
   void Begin(std::string_view row_key) {
     row_key_ = std::string(row_key);
     plain_ = {.mutation = RowMutation(row_key_)};
-    folded_ = {.mutation = RowMutation(row_key_), .is_folded = true};
+    aggregates_ = {.mutation = RowMutation(row_key_), .has_aggregates = true};
   }
 
   bool IsAggregate(std::string_view family) {
@@ -56,13 +56,13 @@ class TableCopy {
 
   absl::Status AddCell(const CellView& cell) {
     const bool is_aggregate = IsAggregate(cell.family());
-    Changes& changes = is_aggregate ? folded_ : plain_;
+    Changes& changes = is_aggregate ? aggregates_ : plain_;
     const TableLimits& limits = schema_.limits();
     const uint64_t bytes =
         cell.family().size() + cell.qualifier().size() + cell.value().size() + kChangeOverheadBytes;
     const bool is_full =
         changes.mutation.count() >= limits.mutations || changes.bytes + bytes > limits.row_bytes;
-    if (is_full) STELED_RETURN_IF_ERROR(PassOn(&changes));
+    if (is_full) STELED_RETURN_IF_ERROR(WriteChanges(&changes));
     changes.bytes += bytes;
     if (is_aggregate) {
       changes.mutation.MergeToCell(cell.family(), cell.qualifier(), cell.timestamp(), cell.value());
@@ -74,11 +74,11 @@ class TableCopy {
 
   // Writes the changes. The load gets the first plain ones of a row, since it accepts a row once.
   // The others are applied as mutations.
-  absl::Status PassOn(Changes* changes) {
+  absl::Status WriteChanges(Changes* changes) {
     if (changes->mutation.count() == 0) return absl::OkStatus();
     const RowMutation mutation = std::exchange(changes->mutation, RowMutation(row_key_));
     changes->bytes = 0;
-    if (changes->is_folded || is_loaded_)
+    if (changes->has_aggregates || is_loaded_)
       return to_.Apply(mutation, {.durability = Durability::kProcess});
     is_loaded_ = true;
     return load_.Add(mutation);
@@ -89,7 +89,7 @@ class TableCopy {
   BulkLoad load_;
   std::string row_key_;
   Changes plain_;
-  Changes folded_;
+  Changes aggregates_;
   bool in_row_ = false;
   bool is_loaded_ = false;  // a part of the current row is in the load
   std::string family_;      // of the last cell

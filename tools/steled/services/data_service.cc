@@ -249,11 +249,11 @@ absl::Status DataService::MutateRows(Call* call) {
       row_keys.push_back(mutation.row_key());
     heat_->CountWrites(write.table->table.name(), row_keys);
   }
-  std::vector<absl::Status> verdicts =
+  std::vector<absl::Status> statuses =
       ApplyEntries(&write.table->table, write.entries, WhileAwaited(call, write.tag),
                    [call] { return OfWrite(CheckAwaited(*call)); });
-  const auto answer = std::make_shared<Verdicts>(std::move(write.table_name),
-                                                 std::move(write.entries), std::move(verdicts));
+  const auto answer = std::make_shared<EntryStatuses>(
+      std::move(write.table_name), std::move(write.entries), std::move(statuses));
   return std::make_shared<AnswerStream>(
              [answer](bool* is_last) { return answer->NextMessage(kPrefixBytes, is_last); })
       ->Run(call);

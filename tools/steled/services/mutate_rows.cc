@@ -63,15 +63,15 @@ size_t EndOfChunk(const EntryList& entries, size_t begin) {
   return end;
 }
 
-void SetVerdict(size_t index, const absl::Status& verdict, std::string_view row_key,
-                std::string_view table_name, wire::MutateRowsResponse::Entry* entry) {
+void SetEntryStatus(size_t index, const absl::Status& status, std::string_view row_key,
+                    std::string_view table_name, wire::MutateRowsResponse::Entry* entry) {
   entry->set_index(static_cast<int64_t>(index));
-  google::rpc::Status* const status = entry->mutable_status();
-  status->Clear();
-  if (verdict.ok()) return;
-  const absl::Status told = WithBigtableText(verdict, row_key, table_name);
-  status->set_code(told.raw_code());
-  status->set_message(ReadableText(told));
+  google::rpc::Status* const to = entry->mutable_status();
+  to->Clear();
+  if (status.ok()) return;
+  const absl::Status translated = WithBigtableText(status, row_key, table_name);
+  to->set_code(translated.raw_code());
+  to->set_message(ReadableText(translated));
 }
 
 }  // namespace
@@ -126,10 +126,10 @@ absl::StatusOr<EntryList> MutateRowsMessage::ToEntries(const TableTraits& traits
 std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries,
                                        const WriteOptions& options,
                                        const std::function<absl::Status()>& check) {
-  std::vector<absl::Status> verdicts(entries.mutations.size());
-  for (size_t begin = 0; begin < verdicts.size();) {
+  std::vector<absl::Status> statuses(entries.mutations.size());
+  for (size_t begin = 0; begin < statuses.size();) {
     if (absl::Status status = check(); !status.ok()) {
-      std::fill(verdicts.begin() + static_cast<ptrdiff_t>(begin), verdicts.end(),
+      std::fill(statuses.begin() + static_cast<ptrdiff_t>(begin), statuses.end(),
                 std::move(status));
       break;
     }
@@ -137,7 +137,7 @@ std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries,
       const RowMutation& mutation = entries.mutations[begin];
       WriteOptions alone = options;
       alone.idempotency_token = entries.tokens[begin];
-      if (mutation.count() > 0) verdicts[begin] = table->Apply(mutation, std::move(alone));
+      if (mutation.count() > 0) statuses[begin] = table->Apply(mutation, std::move(alone));
       ++begin;
       continue;
     }
@@ -145,26 +145,27 @@ std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries,
     const std::span<const RowMutation> together =
         std::span(entries.mutations).subspan(begin, end - begin);
     for (FailedMutation& failed : table->BulkApply(together, options))
-      verdicts[begin + failed.index] = std::move(failed.status);
+      statuses[begin + failed.index] = std::move(failed.status);
     begin = end;
   }
-  for (absl::Status& verdict : verdicts) {
-    if (absl::IsCancelled(verdict)) verdict = check();
+  for (absl::Status& status : statuses) {
+    if (absl::IsCancelled(status)) status = check();
   }
-  return verdicts;
+  return statuses;
 }
 
-std::string Verdicts::NextMessage(size_t prefix_bytes, bool* is_last) {
+std::string EntryStatuses::NextMessage(size_t prefix_bytes, bool* is_last) {
   // Concatenated messages with one entry each are one message with all entries.
   wire::MutateRowsResponse one;
   wire::MutateRowsResponse::Entry* const entry = one.add_entries();
   std::string message(prefix_bytes, '\0');
-  while (next_ < verdicts_.size() && message.size() < kResponseBytes) {
-    SetVerdict(next_, verdicts_[next_], entries_.mutations[next_].row_key(), table_name_, entry);
+  while (next_ < statuses_.size() && message.size() < kResponseBytes) {
+    SetEntryStatus(next_, statuses_[next_], entries_.mutations[next_].row_key(), table_name_,
+                   entry);
     one.AppendToString(&message);
     ++next_;
   }
-  *is_last = next_ >= verdicts_.size();
+  *is_last = next_ >= statuses_.size();
   return message;
 }
 

@@ -78,13 +78,13 @@ std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries,
 
 // The response of a MutateRows: the status of every entry, in order, in messages of some hundred
 // KiB.
-class Verdicts {
+class EntryStatuses {
  public:
-  // There is at least one entry, and a verdict for each.
-  Verdicts(std::string table_name, EntryList entries, std::vector<absl::Status> verdicts)
+  // There is at least one entry, and a status for each.
+  EntryStatuses(std::string table_name, EntryList entries, std::vector<absl::Status> statuses)
       : table_name_(std::move(table_name)),
         entries_(std::move(entries)),
-        verdicts_(std::move(verdicts)) {}
+        statuses_(std::move(statuses)) {}
 
   // Returns the next message, after `prefix_bytes` zero bytes. Sets `is_last` for the last one.
   std::string NextMessage(size_t prefix_bytes, bool* is_last);
@@ -92,7 +92,7 @@ class Verdicts {
  private:
   const std::string table_name_;
   const EntryList entries_;
-  const std::vector<absl::Status> verdicts_;
+  const std::vector<absl::Status> statuses_;
   size_t next_ = 0;  // the first entry of the next message
 };
 
