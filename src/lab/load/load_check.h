@@ -2,8 +2,7 @@
 //
 // Errors:    errors of the temporary files; ResourceExhausted for too many bad records.
 // Threads:   confined to one thread.
-// Memory:    48 MiB, and up to 32 MiB more while Finish() merges hashes from files (KeyHashes); 8
-//            bytes per record that is left out; and that of load/cell_conflicts.h.
+// Memory:    48 MiB, 8 bytes per record that is left out, and that of load/cell_conflicts.h.
 // Source:    docs/lab/designs.md, "Load".
 #pragma once
 

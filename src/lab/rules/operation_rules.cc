@@ -87,7 +87,8 @@ void CheckCounters(const RuleCall& call) {
     LintFinding& finding = call.ReportOperations(
         share, call.Parameter("share"),
         fmt::format("column {}: {} of the writes are increments", InQuotes(name), Percent(share)),
-        "A family of type intsum adds without reading: stele createfamily, setvaluetype");
+        "A family of type intsum adds without reading: stele createfamily TABLE "
+        "FAMILY:never:intsum");
     finding.count = column.writes;
     finding.family = family;
     finding.column = name.substr(std::min(colon + 1, name.size()));

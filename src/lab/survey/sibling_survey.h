@@ -3,7 +3,7 @@
 //
 // Errors:    errors of the temporary file.
 // Threads:   confined to one thread.
-// Memory:    32 MiB, and as much again while Finish() merges hashes from a file (KeyHashes).
+// Memory:    32 MiB.
 #pragma once
 
 #include <bitset>

@@ -127,6 +127,7 @@ absl::Status KeyHashes::FinishEach(const std::function<void(uint64_t position)>&
     return absl::OkStatus();
   }
   if (!entries_.empty()) STELE_RETURN_IF_ERROR(Spill());
+  std::vector<Entry>().swap(entries_);  // the buffers of the runs take this memory
   Runs runs(file_.get(), run_ends_, entries_max_ / run_ends_.size());
   STELE_RETURN_IF_ERROR(runs.Start());
   while (!runs.empty()) {

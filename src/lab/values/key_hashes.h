@@ -7,8 +7,7 @@
 //
 // Errors:    errors of the temporary file.
 // Threads:   confined to one thread.
-// Memory:    `memory_bytes`, until Clear(). If there is a file, FinishEach() needs as much again
-//            for the buffers of the runs.
+// Memory:    `memory_bytes`, until Clear().
 #pragma once
 
 #include <cstdint>
