@@ -187,12 +187,10 @@ absl::Status DataService::MutateRow(Call* call) {
   RowWrite write;
   write.options = WhileAwaited(call, "");
   STELED_RETURN_IF_ERROR(ReadRowWrite(call, &write));
-  if (write.mutation.count() > 0) {
-    const std::string_view row_key = write.mutation.row_key();
-    CountWrite(*write.table, row_key);
-    const absl::Status applied = write.table->table.Apply(std::move(write.mutation), write.options);
-    STELED_RETURN_IF_ERROR(WithBigtableText(applied, row_key, write.table_name));
-  }
+  const std::string_view row_key = write.mutation.row_key();
+  CountWrite(*write.table, row_key);
+  const absl::Status applied = write.table->table.Apply(std::move(write.mutation), write.options);
+  STELED_RETURN_IF_ERROR(WithBigtableText(applied, row_key, write.table_name));
   return SendResponse(wire::MutateRowResponse(), call);
 }
 

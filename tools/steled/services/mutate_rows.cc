@@ -47,17 +47,12 @@ absl::Status InEntry(const absl::Status& status, size_t index) {
   return InField(InElement(status, index), "Entry list");
 }
 
-// True for an entry that is applied separately: it has a token, or no changes.
-bool IsAlone(const EntryList& entries, size_t index) {
-  return !entries.tokens[index].empty() || entries.mutations[index].count() == 0;
-}
-
-// Returns the end of the entries from `begin` on that are applied together.
+// Returns the end of the entries from `begin` on that are applied together. They have no tokens.
 size_t EndOfChunk(const EntryList& entries, size_t begin) {
   size_t end = begin;
   size_t bytes = 0;
-  while (end < entries.mutations.size() && !IsAlone(entries, end) && end - begin < kChunkEntries &&
-         bytes < kChunkBytes) {
+  while (end < entries.mutations.size() && entries.tokens[end].empty() &&
+         end - begin < kChunkEntries && bytes < kChunkBytes) {
     bytes += internal::Access::EncodedOps(entries.mutations[end++]).size();
   }
   return end;
@@ -133,11 +128,10 @@ std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries,
                 std::move(status));
       break;
     }
-    if (IsAlone(entries, begin)) {
-      const RowMutation& mutation = entries.mutations[begin];
+    if (!entries.tokens[begin].empty()) {
       WriteOptions alone = options;
       alone.idempotency_token = entries.tokens[begin];
-      if (mutation.count() > 0) verdicts[begin] = table->Apply(mutation, std::move(alone));
+      verdicts[begin] = table->Apply(entries.mutations[begin], alone);
       ++begin;
       continue;
     }

@@ -27,7 +27,8 @@ using internal::TableTraits;
 // Returns the token of a change that has just arrived.
 absl::StatusOr<std::string> TokenOf(const google::bigtable::v2::Idempotency& idempotency);
 
-// The entries of a request, in its order. tokens[i] is "" if entry i has no token.
+// The entries of a request, in its order. Each has changes. tokens[i] is "" if entry i has no
+// token.
 struct EntryList {
   std::vector<RowMutation> mutations;
   std::vector<std::string> tokens;
