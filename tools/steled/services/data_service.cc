@@ -172,6 +172,12 @@ absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& reques
     STELED_RETURN_IF_ERROR(WithBigtableText(last.status(), {}, request.table_name()));
   }
   if (samples.empty()) return absl::OkStatus();
+  // A client that reads slowly keeps them for long.
+  size_t held_bytes = 0;
+  for (const RowKeySample& sample : samples)
+    held_bytes += sizeof(RowKeySample) + sample.row_key.size();
+  if (!call->ReserveAnswer(held_bytes))
+    return Overloaded("Too many bytes of answers that nobody has read; try again later");
   return std::make_shared<AnswerStream>([samples = std::move(samples)](bool* is_last) mutable {
            wire::SampleRowKeysResponse response;
            response.set_row_key(samples.front().row_key);
