@@ -204,7 +204,7 @@ absl::Status DataService::ReadRowWrite(Call* call, RowWrite* write) {
   std::string bytes;
   STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
   if (internal::PlainEntries plain; internal::ReadPlainRow(bytes, &plain)) {
-    STELED_RETURN_IF_ERROR(ChargeCopy(bytes.size(), call));
+    STELED_RETURN_IF_ERROR(ChargePlain(bytes.size(), plain, call));
     return TakePlainRow(plain, write);
   }
   CallArena arena;
