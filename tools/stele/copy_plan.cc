@@ -27,8 +27,16 @@ bool IsHiddenByServer(const Schema& schema) {
                      });
 }
 
-// Returns the tables of a directory that its server's clients can see.
-absl::StatusOr<std::vector<std::string>> VisibleTables(const Database& source) {
+absl::Status NoTables(std::string_view source, bool has_hidden) {
+  if (!has_hidden) return internal::NotFound("{} has no tables", source);
+  return internal::NotFound(
+      "{} has only tables that a server hides; name a table to copy it (stele --db {} ls)", source,
+      source);
+}
+
+// Returns the tables of a directory that its server's clients can see. Fails if there are none.
+absl::StatusOr<std::vector<std::string>> VisibleTables(const Database& source,
+                                                       std::string_view location) {
   STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, source.ListTables());
   std::vector<std::string> visible;
   for (const std::string& name : names) {
@@ -36,6 +44,7 @@ absl::StatusOr<std::vector<std::string>> VisibleTables(const Database& source) {
     STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
     if (name != kServerRecords && !IsHiddenByServer(schema)) visible.push_back(name);
   }
+  if (visible.empty()) return NoTables(location, !names.empty());
   return visible;
 }
 
@@ -179,8 +188,9 @@ absl::StatusOr<std::vector<CopyTable>> FindTables(const CopyRequest& request,
   if (names.empty()) {
     // Another server would show the tables that the first one hides.
     const bool is_to_server = IsDirectory(request.source) && IsRemote(request.destination);
-    STELE_ASSIGN_OR_RETURN(names, is_to_server ? VisibleTables(source) : source.ListTables());
-    if (names.empty()) return internal::NotFound("{} has no tables", request.source);
+    STELE_ASSIGN_OR_RETURN(
+        names, is_to_server ? VisibleTables(source, request.source) : source.ListTables());
+    if (names.empty()) return NoTables(request.source, /*has_hidden=*/false);
   }
   if (!request.to.empty() && names.size() != 1)
     return UsageError("--to names the copy of one table: name that table as well");

@@ -257,7 +257,7 @@ absl::Status Server::LoadBackups(const Flags& flags) {
 absl::Status Server::StartTrace(const Flags& flags) {
   if (flags.trace.empty()) return absl::OkStatus();
   absl::Status started =
-      internal::CheckOutputsAreNotInputs({flags.trace}, {flags.database, flags.backup_directory});
+      internal::CheckOutputsAreNotInputs({flags.trace}, {flags.database, BackupRootOf(flags)});
   if (started.ok())
     started = database_.StartTrace(flags.trace, {.sample = flags.trace_sample, .append = true});
   is_traced_ = started.ok();

@@ -171,6 +171,15 @@ absl::Status RemoteCall::PauseAfter(const grpc::Status& failed, bool repeatable)
   return absl::OkStatus();
 }
 
+absl::Status RemoteCall::PauseBeforePoll() {
+  const SteadyClock::time_point next = connection_.waiter().Now() + backoff_.Next();
+  connection_.waiter().WaitUntil(std::min(next, deadline_.value_or(next)), stop_,
+                                 connection_.closing());
+  failures_ = 0;
+  progress_at_ = connection_.waiter().Now();
+  return Ended();
+}
+
 Attempt::Attempt(const RemoteCall& call, std::string_view routing,
                  std::optional<std::chrono::seconds> limit)
     : on_stop_(call.stop(), [this] { context_.TryCancel(); }),

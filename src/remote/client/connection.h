@@ -88,6 +88,9 @@ class RemoteCall {
   // Waits and returns OK if the failed attempt should be repeated; otherwise returns the reason.
   // `repeatable`: repeating it is harmless.
   absl::Status PauseAfter(const grpc::Status& failed, bool repeatable);
+  // Waits after the response of an operation that still runs, as long as after a failure. Restarts
+  // the time and the count of failures. Returns the reason if the call must end.
+  absl::Status PauseBeforePoll();
   // Sets a time after which the call is not repeated.
   void RepeatUntil(SteadyClock::time_point end) { repeat_until_ = end; }
   // Call when an attempt returned data. Restarts the time and the count of failures.

@@ -60,12 +60,13 @@ absl::Status AwaitOperation(const RemoteConnection& connection,
     google::longrunning::GetOperationRequest request;
     request.set_name(operation.name());
     Attempt attempt(call, "name=" + request.name(), call.RepeatableAttempt(kAdminAttempt));
-    grpc::Status asked =
+    const grpc::Status asked =
         connection.operations().GetOperation(attempt.context(), request, &operation);
-    // A running operation is not a failure. It is polled with the same pauses.
-    if (asked.ok() && !operation.done())
-      asked = grpc::Status(grpc::StatusCode::UNAVAILABLE, "the operation is still running");
-    if (!asked.ok()) STELE_RETURN_IF_ERROR(call.PauseAfter(asked, /*repeatable=*/true));
+    if (!asked.ok()) {
+      STELE_RETURN_IF_ERROR(call.PauseAfter(asked, /*repeatable=*/true));
+    } else if (!operation.done()) {
+      STELE_RETURN_IF_ERROR(call.PauseBeforePoll());
+    }
   }
   if (!operation.has_error()) return absl::OkStatus();
   return MakeStatus(static_cast<absl::StatusCode>(operation.error().code()),

@@ -188,6 +188,41 @@ TEST(AutomatedBackup, OneWhoseRecordCannotBeWrittenIsNotMadeAgain) {
   EXPECT_EQ(shop.List().size(), 2u);
 }
 
+TEST(AutomatedBackup, ANewTableOfTheNameGetsItsFirstAtOnce) {
+  PolicyShop shop;
+  const auto record_count = [&shop] {
+    return shop.records->List<google::protobuf::Timestamp>("automated_backup/")->size();
+  };
+  shop.CreateTable("t", "259200 86400");
+  shop.CreateTable("t2", "259200 86400");
+  ASSERT_TRUE(shop.automated->MakeDue({}).ok());
+  ASSERT_EQ(shop.List().size(), 2u);
+  ASSERT_TRUE(shop.tables->Retire("p/i/t", 100).ok());
+  ASSERT_TRUE(shop.tables->Unretire("p/i/t").ok());
+  ASSERT_TRUE(shop.automated->MakeDue({}).ok());
+  EXPECT_EQ(shop.List().size(), 2u) << "it is the same table";
+  ASSERT_TRUE(shop.tables->Retire("p/i/t", 100).ok());
+  shop.CreateTable("t", "259200 86400");
+  ASSERT_TRUE(shop.automated->MakeDue({}).ok());
+  EXPECT_EQ(shop.List().size(), 3u);
+  ASSERT_TRUE(shop.tables->Delete("p/i/t").ok());
+  EXPECT_EQ(record_count(), 1u) << "that of t2";
+  shop.CreateTable("t", "259200 86400");
+  ASSERT_TRUE(shop.automated->MakeDue({}).ok());
+  EXPECT_EQ(shop.List().size(), 4u);
+  ASSERT_TRUE(shop.tables->Retire("p/i/t", 100).ok());
+  EXPECT_EQ(record_count(), 2u);
+  ASSERT_TRUE(shop.tables->PurgeRetired(100).ok());
+  EXPECT_EQ(record_count(), 1u);
+  // As after a deletion on a full disk.
+  ASSERT_TRUE(shop.records
+                  ->Put("automated_backup/" + std::string(kPolicyTable),
+                        internal::ToWireTime(shop.clock->Now().micros()))
+                  .ok());
+  shop.CreateTable("t", "259200 86400");
+  EXPECT_EQ(record_count(), 1u);
+}
+
 // Requests a stop when it is read.
 class StoppingClock final : public TimestampClock {
  public:

@@ -284,6 +284,18 @@ class CopyTest(unittest.TestCase):
         listed, _ = self.stele("--db", second.location(), "ls")
         self.assertEqual(listed, "t\n")
 
+    def test_a_directory_with_only_deleted_tables_says_so(self):
+        first, second = self.steled("first"), self.steled("second")
+        self.stele("--db", first.location(), "createtable", "gone", "families=f")
+        self.stele("--db", first.location(), "deletetable", "gone")
+        first.kill()
+        source = str(self.folder / "first")
+        _, said = self.stele("copy", source, second.location(), status=1)
+        self.assertIn("has only tables that a server hides; name a table to copy it", said)
+        self.stele("copy", source, second.location(), "p/i/gone")
+        listed, _ = self.stele("--db", second.location(), "ls")
+        self.assertEqual(listed, "gone\n")
+
     @unittest.skipUnless(shutil.which("cbt"), "cbt is not installed")
     def test_a_family_described_as_strings_stays_one(self):
         first, second = self.steled("first"), self.steled("second")

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -134,6 +135,9 @@ TEST_F(ServerTrace, AnUnusableFileIsAnErrorOfTheStart) {
       std::string::npos);
   const std::string inside = Path("db") + "/000004.sst";
   EXPECT_NE(ErrorOfStart(inside).find("--trace: " + inside + " is inside "), std::string::npos);
+  std::filesystem::create_directory(Path("db-backups"));
+  const std::string backup = Path("db-backups") + "/trace";
+  EXPECT_NE(ErrorOfStart(backup).find("--trace: " + backup + " is inside "), std::string::npos);
 }
 
 }  // namespace

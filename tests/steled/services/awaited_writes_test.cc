@@ -1,5 +1,5 @@
 // Tests that every write of the data service checks its call: a cancelled call, and one without
-// memory for the large values that it reads, change nothing.
+// memory for the large values that it reads, change nothing. And that sampled row keys are charged.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -78,6 +78,23 @@ TEST_F(AwaitedCallsTest, ConditionalWrites) {
   append.add_rules()->set_family_name("f");
   append.mutable_rules(0)->set_append_value("v");
   ExpectGivenUp(append, [this](Call* call) { return service_.ReadModifyWriteRow(call); });
+}
+
+TEST_F(AwaitedCallsTest, SampledRowKeysAreCharged) {
+  constexpr size_t kKeyBytes = 4'000;
+  const RowMutation mutation =
+      RowMutation(std::string(kKeyBytes, 'r')).SetCell("f", "", Timestamp(), "v");
+  ASSERT_EQ(row_.Apply(mutation), absl::OkStatus());
+  data_wire::SampleRowKeysRequest request;
+  request.set_table_name(kTable);
+  FakeCall poor;
+  poor.SetBytesMax(kKeyBytes - 1);
+  const absl::Status refused = service_.SampleRowKeys(request, &poor);
+  EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
+  EXPECT_EQ(poor.answer_count(), 0u);
+  FakeCall rich;
+  EXPECT_EQ(service_.SampleRowKeys(request, &rich), absl::OkStatus());
+  EXPECT_GE(rich.most_reserved_bytes(), kKeyBytes);
 }
 
 TEST_F(AwaitedCallsTest, LargeValuesOfConditionalWritesAreCharged) {

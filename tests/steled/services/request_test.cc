@@ -78,6 +78,24 @@ TEST(MutateRows, ReadInPlaceOrByProtobufIsTheSame) {
   EXPECT_TRUE(absl::IsInternal(MutateRowsMessage().Read("\xff", &call)));
 }
 
+TEST(MutateRows, SmallEntriesOfPlainOnesAreChargedByTheirObjects) {
+  constexpr size_t kEntries = 10'000;
+  data_wire::MutateRowsRequest many;
+  for (size_t i = 0; i < kEntries; ++i) {
+    auto* const entry = many.add_entries();
+    entry->set_row_key("r");
+    entry->add_mutations()->mutable_set_cell()->set_family_name("f");
+  }
+  const std::string bytes = many.SerializeAsString();
+  FakeCall call;
+  ASSERT_TRUE(MutateRowsMessage().Read(bytes, &call).ok());
+  EXPECT_GT(call.reserved_bytes(), kEntries * (sizeof(RowMutation) + sizeof(internal::SetCellView) +
+                                               sizeof(internal::PlainEntries::Entry)));
+  FakeCall poor;
+  poor.SetBytesMax(bytes.size());
+  EXPECT_TRUE(absl::IsUnavailable(MutateRowsMessage().Read(bytes, &poor)));
+}
+
 TEST(MutateRows, PlainOnesAreBoundedToo) {
   FakeCall call;
   data_wire::MutateRowsRequest many;

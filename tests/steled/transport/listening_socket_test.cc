@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <barrier>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -17,6 +20,21 @@
 #include <vector>
 
 namespace stele::server {
+namespace {
+
+std::atomic<bool> does_listen_fail = false;
+
+}  // namespace
+
+// Replaces the C library's function in this program.
+extern "C" int listen(int descriptor, int backlog) noexcept {
+  if (does_listen_fail) {
+    errno = ENOBUFS;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_listen, descriptor, backlog));
+}
+
 namespace {
 
 class UnixSocketTest : public testing::Test {
@@ -64,6 +82,14 @@ TEST_F(UnixSocketTest, NothingIsLeft) {
     ASSERT_TRUE(listening.ok()) << listening.status();
     EXPECT_TRUE(CanConnect());
   }
+  EXPECT_TRUE(std::filesystem::is_empty(directory_));
+}
+
+TEST_F(UnixSocketTest, NothingIsLeftIfListeningFails) {
+  does_listen_fail = true;
+  const absl::Status status = Listen().status();
+  does_listen_fail = false;
+  EXPECT_NE(status.message().find("No buffer space"), absl::string_view::npos) << status;
   EXPECT_TRUE(std::filesystem::is_empty(directory_));
 }
 

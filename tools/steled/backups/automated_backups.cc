@@ -82,7 +82,7 @@ absl::Status AutomatedBackups::MakeIfDue(const std::string& stored_name,
   STELED_ASSIGN_OR_RETURN(const Schema schema, table.schema());
   const std::optional<admin_wire::AutomatedBackupPolicy> policy = BackupPolicyOf(schema);
   if (!policy.has_value()) return absl::OkStatus();
-  const std::string record_key = "automated_backup/" + table_name;
+  const std::string record_key = AutomatedBackupKey(table_name);
   STELED_ASSIGN_OR_RETURN(const auto recorded,
                           records_.Get<google::protobuf::Timestamp>(record_key));
   const auto unfinished = unfinished_.find(stored_name);

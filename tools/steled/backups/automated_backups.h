@@ -7,6 +7,7 @@
 // removes it.
 //
 // Format:    record "automated_backup/TABLE": google.protobuf.Timestamp, when the last one started.
+//            OpenTables removes it.
 // Errors:    those of Backups and Records. After a failure the table is retried after 20 seconds,
 //            and after twice that time with each further failure, up to an hour. If only the record
 //            could not be written, as on a full disk, only the record is retried.

@@ -227,11 +227,13 @@ absl::Status BackupDirectory::Make(const Database& database, const std::string& 
     status = taken ? AlreadyExists("{}: there is such a folder already", path)
                    : FileError(path, "cannot be named so", errno);
   }
-  if (!status.ok()) {
-    RemoveAll(hidden_path).IgnoreError();  // if it fails, the next Scan does it
-    return status;
+  if (status.ok()) {
+    status = SyncDirectory(root_);
+    // The caller reports a failure, so the next Scan must not find the backup.
+    if (status.ok() || rename(path.c_str(), hidden_path.c_str()) != 0) return status;
   }
-  return SyncDirectory(root_);
+  RemoveAll(hidden_path).IgnoreError();  // if it fails, the next Scan does it
+  return status;
 }
 
 absl::Status BackupDirectory::MakeHidden(const Database& database, const std::string& stored_table,

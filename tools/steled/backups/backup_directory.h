@@ -53,8 +53,8 @@ class BackupDirectory {
 
   // Copies the present state of a table of `database` to the backup named in `backup`, and sets its
   // end time (from `clock`), size and state. The backup is durable if this returns OK. After an
-  // error nothing is left, unless only the last sync of the root failed: then the backup may be
-  // left. Returns Cancelled once `stop` is requested.
+  // error nothing is left. Only a crash of the system after a failed sync of the root may bring the
+  // backup back. Returns Cancelled once `stop` is requested.
   absl::Status Make(const Database& database, const std::string& stored_table,
                     TimestampClock* clock, const std::stop_token& stop,
                     google::bigtable::admin::v2::Backup* backup);

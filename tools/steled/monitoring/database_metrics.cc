@@ -84,18 +84,20 @@ class TableMetrics final : public prometheus::Collectable {
   explicit TableMetrics(OpenTables* tables) : tables_(*tables) {}
 
   std::vector<prometheus::MetricFamily> Collect() const override {
-    const absl::StatusOr<std::vector<std::string>> names = tables_.List("");
+    absl::StatusOr<std::vector<std::string>> names = tables_.List("");
     if (!names.ok()) return {};
+    // The server's own tables have no name in the API.
+    std::erase_if(*names, [](const std::string& name) { return WireTableName(name).empty(); });
     const std::set<std::string> shown = Choose(*names);
     std::vector<std::pair<std::string, TableFigures>> figures;
     TableFigures other;
     for (const std::string& name : *names) {
-      const std::string wire_name = WireTableName(name);
       const absl::StatusOr<Table> table = tables_.Open(name);
       const absl::StatusOr<TableStats> stats = table.ok() ? table->Stats() : table.status();
-      if (!stats.ok() || wire_name.empty()) continue;  // deleted meanwhile, or the server's own
-      TableFigures& into =
-          shown.contains(name) ? figures.emplace_back(wire_name, TableFigures()).second : other;
+      if (!stats.ok()) continue;  // deleted meanwhile
+      TableFigures& into = shown.contains(name)
+                               ? figures.emplace_back(WireTableName(name), TableFigures()).second
+                               : other;
       into.reads += static_cast<double>(stats->reads);
       into.writes += static_cast<double>(stats->writes);
       into.disk_bytes += static_cast<double>(stats->bytes_on_disk);

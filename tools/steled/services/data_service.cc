@@ -172,6 +172,12 @@ absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& reques
     STELED_RETURN_IF_ERROR(WithBigtableText(last.status(), {}, request.table_name()));
   }
   if (samples.empty()) return absl::OkStatus();
+  // A client that reads slowly keeps them for long.
+  size_t held_bytes = 0;
+  for (const RowKeySample& sample : samples)
+    held_bytes += sizeof(RowKeySample) + sample.row_key.size();
+  if (!call->ReserveAnswer(held_bytes))
+    return Overloaded("Too many bytes of answers that nobody has read; try again later");
   return std::make_shared<AnswerStream>([samples = std::move(samples)](bool* is_last) mutable {
            wire::SampleRowKeysResponse response;
            response.set_row_key(samples.front().row_key);
@@ -187,12 +193,10 @@ absl::Status DataService::MutateRow(Call* call) {
   RowWrite write;
   write.options = WhileAwaited(call, "");
   STELED_RETURN_IF_ERROR(ReadRowWrite(call, &write));
-  if (write.mutation.count() > 0) {
-    const std::string_view row_key = write.mutation.row_key();
-    CountWrite(*write.table, row_key);
-    const absl::Status applied = write.table->table.Apply(std::move(write.mutation), write.options);
-    STELED_RETURN_IF_ERROR(WithBigtableText(applied, row_key, write.table_name));
-  }
+  const std::string_view row_key = write.mutation.row_key();
+  CountWrite(*write.table, row_key);
+  const absl::Status applied = write.table->table.Apply(std::move(write.mutation), write.options);
+  STELED_RETURN_IF_ERROR(WithBigtableText(applied, row_key, write.table_name));
   return SendResponse(wire::MutateRowResponse(), call);
 }
 
@@ -200,7 +204,7 @@ absl::Status DataService::ReadRowWrite(Call* call, RowWrite* write) {
   std::string bytes;
   STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
   if (internal::PlainEntries plain; internal::ReadPlainRow(bytes, &plain)) {
-    STELED_RETURN_IF_ERROR(ChargeCopy(bytes.size(), call));
+    STELED_RETURN_IF_ERROR(ChargePlain(bytes.size(), plain, call));
     return TakePlainRow(plain, write);
   }
   CallArena arena;

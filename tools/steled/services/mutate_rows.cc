@@ -21,6 +21,10 @@ namespace {
 
 constexpr size_t kChangesMax = internal::PlainEntries::kCountMax;
 constexpr size_t kResponseBytes = size_t{256} << 10;
+// The memory of an entry of a plain request, as parsed and as a mutation with a token and a status,
+// and of a cell, as parsed and as a change. Those of their strings are not included.
+constexpr size_t kEntryBytes = 256;
+constexpr size_t kCellBytes = 128;
 // The limits for entries that are applied together, as a few of the engine's batches. After each
 // such chunk, checks whether the client still waits.
 constexpr size_t kChunkEntries = 16'384;
@@ -47,17 +51,12 @@ absl::Status InEntry(const absl::Status& status, size_t index) {
   return InField(InElement(status, index), "Entry list");
 }
 
-// True for an entry that is applied separately: it has a token, or no changes.
-bool IsAlone(const EntryList& entries, size_t index) {
-  return !entries.tokens[index].empty() || entries.mutations[index].count() == 0;
-}
-
-// Returns the end of the entries from `begin` on that are applied together.
+// Returns the end of the entries from `begin` on that are applied together. They have no tokens.
 size_t EndOfChunk(const EntryList& entries, size_t begin) {
   size_t end = begin;
   size_t bytes = 0;
-  while (end < entries.mutations.size() && !IsAlone(entries, end) && end - begin < kChunkEntries &&
-         bytes < kChunkBytes) {
+  while (end < entries.mutations.size() && entries.tokens[end].empty() &&
+         end - begin < kChunkEntries && bytes < kChunkBytes) {
     bytes += internal::Access::EncodedOps(entries.mutations[end++]).size();
   }
   return end;
@@ -98,10 +97,15 @@ absl::StatusOr<EntryList> ToEntries(const wire::MutateRowsRequest& request,
   return entries;
 }
 
+absl::Status ChargePlain(size_t request_bytes, const internal::PlainEntries& plain, Call* call) {
+  return ChargeCopy(
+      request_bytes + plain.entries.size() * kEntryBytes + plain.cells.size() * kCellBytes, call);
+}
+
 absl::Status MutateRowsMessage::Read(std::string bytes, Call* call) {
   bytes_ = std::move(bytes);
   is_plain_ = internal::ReadPlainEntries(bytes_, &plain_);
-  if (is_plain_) return ChargeCopy(bytes_.size(), call);
+  if (is_plain_) return ChargePlain(bytes_.size(), plain_, call);
   plain_ = {};
   const absl::Status parsed = ParseRequest(bytes_, call, &request_);
   bytes_ = {};  // so that a large request is not in memory twice
@@ -133,11 +137,10 @@ std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries,
                 std::move(status));
       break;
     }
-    if (IsAlone(entries, begin)) {
-      const RowMutation& mutation = entries.mutations[begin];
+    if (!entries.tokens[begin].empty()) {
       WriteOptions alone = options;
       alone.idempotency_token = entries.tokens[begin];
-      if (mutation.count() > 0) statuses[begin] = table->Apply(mutation, std::move(alone));
+      statuses[begin] = table->Apply(entries.mutations[begin], std::move(alone));
       ++begin;
       continue;
     }

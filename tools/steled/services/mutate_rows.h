@@ -3,7 +3,8 @@
 //
 // Errors:    InvalidArgument for the whole request if the form of any entry is invalid; otherwise a
 //            status for each entry.
-// Threads:   pure functions, except that ApplyEntries changes its table and Read charges its call.
+// Threads:   pure functions, except that ApplyEntries changes its table, and Read and ChargePlain
+//            charge their call.
 #pragma once
 
 #include <functional>
@@ -27,7 +28,8 @@ using internal::TableTraits;
 // Returns the token of a change that has just arrived.
 absl::StatusOr<std::string> TokenOf(const google::bigtable::v2::Idempotency& idempotency);
 
-// The entries of a request, in its order. tokens[i] is "" if entry i has no token.
+// The entries of a request, in its order. Each has changes. tokens[i] is "" if entry i has no
+// token.
 struct EntryList {
   std::vector<RowMutation> mutations;
   std::vector<std::string> tokens;
@@ -35,6 +37,10 @@ struct EntryList {
 
 absl::StatusOr<EntryList> ToEntries(const google::bigtable::v2::MutateRowsRequest& request,
                                     const TableTraits& traits);
+
+// Charges `call` for the entries of a plain request and the mutations made from them. UNAVAILABLE:
+// there is no memory for them at the moment.
+absl::Status ChargePlain(size_t request_bytes, const internal::PlainEntries& plain, Call* call);
 
 // A request in its encoded form. It is parsed in place if it only sets cells, otherwise by
 // protobuf.

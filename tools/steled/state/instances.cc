@@ -251,7 +251,7 @@ absl::Status Instances::FinishDeletion(const std::string& name) {
   Records::Changes changes;
   const std::string policy_key = IamPolicies::RecordKey(name);
   for (const std::string& prefix : {ClusterPrefix(name), AppProfiles::RecordPrefix(name),
-                                    policy_key + "/", "automated_backup/" + name + "/"}) {
+                                    policy_key + "/", AutomatedBackupKey(name + "/")}) {
     STELED_RETURN_IF_ERROR(records_.AddDeletions(prefix, &changes));
   }
   for (const std::string& record_key : {policy_key, InstanceKey(name), DeletionKey(name)})

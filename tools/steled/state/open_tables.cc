@@ -8,6 +8,7 @@
 #include "remote/wire/names.h"
 #include "remote/wire/schema_translation.h"
 #include "steled/base/errors.h"
+#include "steled/state/records.h"
 
 namespace stele::server {
 namespace {
@@ -82,9 +83,15 @@ absl::Status OpenTables::CheckOpenLocked(const std::string& stored_name) const {
 
 absl::StatusOr<Table> OpenTables::CreateChecked(const std::string& stored_name,
                                                 const Schema& schema) {
+  if (absl::IsNotFound(database_.OpenTable(stored_name).status()))
+    STELED_RETURN_IF_ERROR(ForgetBackups(stored_name));  // if its deletion could not
   absl::StatusOr<Table> table = database_.CreateTable(stored_name, schema);
   if (!absl::IsAlreadyExists(table.status())) return table;
   return AlreadyExists("Table already exists: {}", WireTableName(stored_name));
+}
+
+absl::Status OpenTables::ForgetBackups(const std::string& stored_name) const {
+  return Records(database_).Remove(AutomatedBackupKey(WireTableName(stored_name)));
 }
 
 absl::Status OpenTables::Delete(const std::string& stored_name) {
@@ -104,6 +111,7 @@ absl::Status OpenTables::DeleteLocked(const std::string& stored_name) {
   if (status.ok()) {
     hidden_.erase(stored_name);
     retired_.erase(stored_name);
+    ForgetBackups(stored_name).IgnoreError();  // fails on a full disk; CreateChecked does it then
   }
   return absl::IsNotFound(status) ? TableNotFound(WireTableName(stored_name)) : status;
 }
@@ -179,6 +187,7 @@ absl::Status OpenTables::DropRetiredLocked(const std::string& stored_name) {
   if (!retired_.contains(stored_name)) return absl::OkStatus();
   STELED_RETURN_IF_ERROR(database_.DeleteTable(stored_name));
   retired_.erase(stored_name);
+  ForgetBackups(stored_name).IgnoreError();  // as in DeleteLocked
   return absl::OkStatus();
 }
 

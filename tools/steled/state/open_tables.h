@@ -2,7 +2,8 @@
 //
 // It caches the handles of requested tables, with the parts of their schemas that requests for data
 // need, so that a request for one row does not copy a schema. Every table of a client is created
-// and deleted through this class; no other process can have the database open.
+// and deleted through this class; no other process can have the database open. A new table does not
+// inherit the record of the last automated backup of an earlier one.
 //
 // Errors:    InvalidArgument for a name, NotFound for a table; the library's errors.
 // Threads:   thread-safe. Requests that name tables wait while the deletion of a table becomes
@@ -91,6 +92,8 @@ class OpenTables {
   absl::Status CheckOpenLocked(const std::string& stored_name) const;
   absl::StatusOr<Table> CreateChecked(const std::string& stored_name, const Schema& schema);
   bool IsClosedLocked(std::string_view stored_name) const;
+  // Removes the record of the table's last automated backup.
+  absl::Status ForgetBackups(const std::string& stored_name) const;
   // Deletes the retired table with this name, if there is one, since a new table replaces it. Fails
   // if writes are refused.
   absl::Status ReplaceRetiredLocked(const std::string& stored_name);

@@ -30,6 +30,11 @@ absl::Status Records::Apply(const Changes& changes, std::optional<Durability> du
   return database_.Apply(batch, {.durability = durability});
 }
 
+absl::Status Records::Remove(const std::string& record_key) {
+  STELED_ASSIGN_OR_RETURN(const std::optional<std::string> bytes, GetBytes(record_key));
+  return bytes.has_value() ? Apply({{record_key, std::nullopt}}) : absl::OkStatus();
+}
+
 absl::Status Records::AddDeletions(std::string_view prefix, Changes* changes) const {
   STELED_ASSIGN_OR_RETURN(const auto found, ListBytes(prefix));
   for (const auto& [record_key, bytes] : found) changes->emplace_back(record_key, std::nullopt);

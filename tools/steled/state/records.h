@@ -26,6 +26,11 @@ namespace stele::server {
 
 inline constexpr std::string_view kRecordTable = "_steled";
 
+// The key of a table's record in AutomatedBackups. `table_name` is the name in the API.
+inline std::string AutomatedBackupKey(std::string_view table_name) {
+  return fmt::format("automated_backup/{}", table_name);
+}
+
 class Records {
  public:
   // Changes that are applied together. Without a message the record is deleted.
@@ -55,6 +60,8 @@ class Records {
   absl::Status Put(const std::string& record_key, const google::protobuf::MessageLite& message) {
     return Apply({{record_key, message.SerializeAsString()}});
   }
+  // Does nothing if there is no such record.
+  absl::Status Remove(const std::string& record_key);
   // Applies all changes or none. The default durability is that of the database.
   absl::Status Apply(const Changes& changes, std::optional<Durability> durability = std::nullopt);
   // Adds deletions of all records with this key prefix.

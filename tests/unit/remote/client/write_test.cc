@@ -327,6 +327,20 @@ TEST(RemoteAdmin, PagesAndOperationsAreFollowed) {
   EXPECT_EQ(server.update_count, 1);
 }
 
+// Its polls take minutes on the clock of the waiter, which is longer than a failing call is
+// retried.
+TEST(RemoteAdmin, AnOperationIsAwaitedForAsLongAsItRuns) {
+  for (const char* const retry : {"", "&retry_seconds=0"}) {
+    FakeServer server;
+    Table table = server.OpenTable(retry);
+    server.operation_polls = 100;
+    const absl::Status ended = table.SetProperty("deletion_protection", "true");
+    EXPECT_EQ(ended.code(), absl::StatusCode::kFailedPrecondition) << ended;
+    EXPECT_EQ(server.waiter->pauses().size(), 100u);
+    EXPECT_GT(server.waiter->pauses().back(), std::chrono::seconds(2)) << "polls are not hurried";
+  }
+}
+
 TEST(RemoteDatabase, WhatAServerCannotDoSaysWhy) {
   FakeServer server;
   Database database = server.Open();

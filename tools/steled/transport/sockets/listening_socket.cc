@@ -54,14 +54,19 @@ void CloseFailed(int descriptor) {
   errno = error;
 }
 
-// Returns -1 and sets errno on failure.
+// Returns -1 and sets errno on failure. Leaves no file then.
 int ListenOn(const sockaddr* address, socklen_t bytes) {
   const int descriptor = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return -1;
   SetOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1);
-  if (bind(descriptor, address, bytes) == 0 && listen(descriptor, SOMAXCONN) == 0)
-    return descriptor;
+  const bool is_bound = bind(descriptor, address, bytes) == 0;
+  if (is_bound && listen(descriptor, SOMAXCONN) == 0) return descriptor;
   CloseFailed(descriptor);
+  if (is_bound && address->sa_family == AF_UNIX) {
+    const int error = errno;
+    unlink(reinterpret_cast<const sockaddr_un*>(address)->sun_path);
+    errno = error;
+  }
   return -1;
 }
 

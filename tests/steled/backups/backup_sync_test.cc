@@ -1,0 +1,75 @@
+// Tests a backup whose last sync fails.
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "steled/backups/backup_directory.h"
+#include "steled/server_fixture.h"
+
+namespace stele::server {
+namespace {
+
+namespace admin_wire = ::google::bigtable::admin::v2;
+namespace fs = std::filesystem;
+
+constexpr char kBackup[] = "projects/p/instances/i/clusters/c/backups/b";
+constexpr char kFolder[] = "p@i@c@b";
+// Whether the sync of a directory fails that contains kFolder.
+std::atomic<bool> does_sync_fail = false;
+
+bool ContainsFolder(int descriptor) {
+  std::array<char, 4096> path{};
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  const ssize_t bytes = readlink(link.c_str(), path.data(), path.size());
+  std::error_code error;
+  return bytes > 0 &&
+         fs::exists(fs::path(std::string(path.data(), static_cast<size_t>(bytes))) / kFolder,
+                    error);
+}
+
+}  // namespace
+
+// Replaces the C library's function in this program.
+extern "C" int fsync(int descriptor) {
+  if (does_sync_fail && ContainsFolder(descriptor)) {
+    errno = EIO;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_fsync, descriptor));
+}
+
+namespace {
+
+TEST(BackupSync, ABackupWhoseLastSyncFailsIsGone) {
+  const ScratchDirectory directory;
+  const std::string root = directory.path() + "/db-backups";
+  absl::StatusOr<Database> database = Database::Open(directory.path() + "/db");
+  ASSERT_TRUE(database.ok()) << database.status();
+  ASSERT_TRUE(database->CreateTable("p/i/t", Schema().AddFamily("f")).ok());
+  BackupDirectory backups(root);
+  ManualClock clock;
+  admin_wire::Backup backup;
+  backup.set_name(kBackup);
+  does_sync_fail = true;
+  const absl::Status failed = backups.Make(*database, "p/i/t", &clock, {}, &backup);
+  does_sync_fail = false;
+  EXPECT_TRUE(absl::IsUnavailable(failed)) << failed;
+  for (const fs::directory_entry& entry : fs::directory_iterator(root))
+    EXPECT_EQ(entry.path().filename(), ".lock");
+  const auto report = [](const absl::Status& status) { ADD_FAILURE() << status; };
+  EXPECT_TRUE(backups.Scan(report)->empty());
+  EXPECT_TRUE(backups.Make(*database, "p/i/t", &clock, {}, &backup).ok()) << "its name is free";
+  EXPECT_EQ(backups.Scan(report)->size(), 1u);
+  EXPECT_TRUE(database->Close().ok());
+}
+
+}  // namespace
+}  // namespace stele::server
