@@ -309,6 +309,11 @@ TEST_F(BenchTest, OutputsAreCheckedBeforeTheRun) {
   EXPECT_FALSE(std::filesystem::exists(same));
   ExpectError(Small("get", {"--hgrm", Path("none/x")}), 1, "there is no directory");
   ExpectError(Small("get", {"--hlog", Path("none/x")}), 1, "there is no directory");
+  std::filesystem::create_directory(Path("here"));
+  for (const char* const flag : {"--hgrm", "--hlog", "-o"})
+    ExpectError(Small("get", {flag, Path("here")}), 1, "is a directory: name a file");
+  std::filesystem::create_directory(Path("x.scan.hgrm"));
+  ExpectError(Small("get,scan", {"--hgrm", Path("x.hgrm")}), 1, "is a directory: name a file");
   EXPECT_FALSE(std::filesystem::exists(database()));
 }
 
