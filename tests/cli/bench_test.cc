@@ -1,5 +1,8 @@
 // Tests the verb bench: its flags, its table, and its output on a directory and in memory.
 #ifdef STELE_HAS_LAB
+#include <sys/stat.h>
+
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -288,7 +291,7 @@ TEST_F(BenchTest, WrongFlagsAreUsageErrors) {
       RunPlain({"bench", "ycsb-a", "--distribution", "zipfian", "--dry-run", "1"}).exit_status, 0);
 }
 
-TEST_F(BenchTest, TheOutputOfAWorkloadIsWrittenBeforeTheNextOne) {
+TEST_F(BenchTest, TheHeadingIsWrittenBeforeTheFirstWorkload) {
   // The beginning of the output fails, so no workload runs.
   const CommandResult result =
       RunPlain({"--db", "mem:", "-o", "/dev/full", "bench", "get", "--rows", "10", "--operations",
@@ -296,6 +299,35 @@ TEST_F(BenchTest, TheOutputOfAWorkloadIsWrittenBeforeTheNextOne) {
   EXPECT_EQ(result.exit_status, 1);
   EXPECT_NE(result.err.find("/dev/full"), std::string::npos) << result.err;
   EXPECT_FALSE(std::filesystem::exists(Path("latency.hgrm")));
+}
+
+// The reader of the output ends after the heading. Then the line of the first workload cannot be
+// written, so the second one does not run. The first workload waits for a reader of its
+// percentiles, so it cannot end before the reader of the output.
+TEST_F(BenchTest, TheLineOfAWorkloadIsWrittenBeforeTheNextOne) {
+  const std::string out = Path("out");
+  const std::string percentiles = Path("latency.get.hgrm");
+  ASSERT_EQ(::mkfifo(out.c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo(percentiles.c_str(), 0600), 0);
+  const auto bench = Start({"--db", "mem:", "-o", out, "bench", "get,scan", "--rows", "10",
+                            "--operations", "10", "--hgrm", Path("latency.hgrm")},
+                           {});
+  {
+    std::ifstream reader(out);
+    std::string line;
+    while (std::getline(reader, line) && !line.starts_with("workload ")) {
+    }
+    EXPECT_TRUE(line.starts_with("workload ")) << line;
+  }
+  {
+    std::ifstream reader(percentiles);
+    std::string line;
+    EXPECT_TRUE(std::getline(reader, line));
+    while (std::getline(reader, line)) {
+    }
+  }
+  bench->AwaitEnd();  // by SIGPIPE, or with an error if the environment ignores SIGPIPE
+  EXPECT_FALSE(std::filesystem::exists(Path("latency.scan.hgrm")));
 }
 
 TEST_F(BenchTest, OutputsAreCheckedBeforeTheRun) {
@@ -309,6 +341,11 @@ TEST_F(BenchTest, OutputsAreCheckedBeforeTheRun) {
   EXPECT_FALSE(std::filesystem::exists(same));
   ExpectError(Small("get", {"--hgrm", Path("none/x")}), 1, "there is no directory");
   ExpectError(Small("get", {"--hlog", Path("none/x")}), 1, "there is no directory");
+  std::filesystem::create_directory(Path("here"));
+  for (const char* const flag : {"--hgrm", "--hlog", "-o"})
+    ExpectError(Small("get", {flag, Path("here")}), 1, "is a directory: name a file");
+  std::filesystem::create_directory(Path("x.scan.hgrm"));
+  ExpectError(Small("get,scan", {"--hgrm", Path("x.hgrm")}), 1, "is a directory: name a file");
   EXPECT_FALSE(std::filesystem::exists(database()));
 }
 

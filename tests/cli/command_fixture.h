@@ -34,6 +34,8 @@ class RunningCommand {
   void Kill();
   // Sends a signal and waits for the end. Returns the signal that ended the process; 0: none.
   int EndBy(int signal);
+  // Waits for the end. Returns the signal that ended the process; 0: none.
+  int AwaitEnd();
 
  private:
   pid_t pid_;  // 0: no child to wait for

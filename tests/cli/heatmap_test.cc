@@ -1,5 +1,10 @@
 // Tests stele heatmap: flags, exit statuses, formats, hostile keys.
 #ifdef STELE_HAS_LAB
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -311,6 +316,41 @@ TEST_F(HeatMapCommandTest, WrongUsageIsExitStatus2) {
   ExpectFailure({"heatmap", trace, "--table", "u"}, 1, "their tables are: t");
   ExpectFailure({"heatmap", Path("none.jsonl"), "-o", Path("none/m.csv")}, 1,
                 "there is no directory");
+}
+
+TEST_F(HeatMapCommandTest, FollowRefusesCompressedTraces) {
+  const std::string gzip = WriteFile("t.jsonl", "\x1f\x8b\x08");
+  ExpectFailure({"heatmap", gzip, "--follow"}, 1, "--follow reads only plain files");
+  const std::string zstd = WriteFile("t.jsonl.zst", "\x28\xb5\x2f\xfd");
+  ExpectFailure({"heatmap", zstd, "--follow"}, 1, "--follow reads only plain files");
+}
+
+// The new file has the size of the old one. The command writes to a pipe.
+TEST_F(HeatMapCommandTest, FollowNoticesAFileThatReplacesTheTrace) {
+  const std::string trace = WriteFile("t.jsonl", Operation(0, "row", "first"));
+  const std::string other = WriteFile("new.jsonl", Operation(0, "row", "other"));
+  ASSERT_EQ(std::filesystem::file_size(trace), std::filesystem::file_size(other));
+  const std::string out = Path("stdout-started");
+  ASSERT_EQ(::mkfifo(out.c_str(), 0600), 0);
+  const int reader = ::open(out.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  const auto follow = Start({"heatmap", trace, "--follow"}, {});
+  std::string text;
+  const auto await = [&](std::string_view what) {
+    constexpr int kMillis = 120'000;
+    pollfd wait = {reader, POLLIN, 0};
+    while (text.find(what) == std::string::npos && ::poll(&wait, 1, kMillis) == 1) {
+      char bytes[4096];
+      const ssize_t count = ::read(reader, bytes, sizeof(bytes));
+      if (count <= 0) break;
+      text.append(bytes, static_cast<size_t>(count));
+    }
+    EXPECT_NE(text.find(what), std::string::npos) << text;
+  };
+  await("first: ");
+  std::filesystem::rename(other, trace);
+  await("other: ");
+  ::close(reader);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ zooms, shows keys as text, and requests nothing.
 A copy of the page gets one more script, which acts as a user and writes what it sees into the document.
 Without Chromium the program prints that and exits with 77 (skipped).
 """
+import base64
 import json
 import pathlib
 import subprocess
@@ -74,6 +75,38 @@ COMPARED = """
 """
 
 
+# The texts of the tree, which is drawn again.
+TREE = """
+  seen.labels = [];
+  const fillText = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+    seen.labels.push(text);
+    return fillText.call(this, text, ...rest);
+  };
+  window.dispatchEvent(new Event("resize"));
+  const last = document.querySelector("canvas.map");
+  const where = last.getBoundingClientRect();
+  last.dispatchEvent(new MouseEvent("mousemove", {bubbles: true, clientX: where.left + 5, clientY: where.bottom - 2}));
+  seen.tooltip = document.querySelector(".tooltip").textContent;
+"""
+# The first band begins at "". All keys begin with one byte that is not UTF-8.
+BYTES = [b"\xff\x01", b"\xff\x02", b"\xff\x11", b"\xff" + b"\xf0" * 65000]
+
+
+def operations_of_bytes():
+    for key in BYTES:
+        yield {"t": 1700000000000000, "op": "get", "table": "t", "row_base64": base64.b64encode(key).decode()}
+
+
+def wrong_labels(seen):
+    keys = [label for label in seen["labels"] if label.startswith("\\")]
+    expected = ["\\xff", "\\x02", "\\x11", "\\xf0" * 64]
+    wrong = [] if keys == expected else [f"the labels of the tree are {seen['labels']}, not {expected}"]
+    if "\\xf0... (65,001 bytes)" not in seen["tooltip"]:
+        wrong.append(f"the tooltip does not cut the long key: {seen['tooltip'][:2000]!r}")
+    return wrong
+
+
 def operations():
     """The row m is hot in the middle; the last row is hostile."""
     rows = ["a", "m", "n", HOSTILE]
@@ -109,7 +142,10 @@ def main():
         seen = browser.what_a_user_sees(chromium, page, USER)
         subprocess.run([sys.argv[1], "heatmap", str(trace), "--compare", str(trace), "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
         compared = browser.what_a_user_sees(chromium, page, COMPARED)
-    browser.finish(wrong_findings(seen) + wrong_headings(compared))
+        trace.write_text("".join(json.dumps(line) + "\n" for line in operations_of_bytes()), encoding="utf-8")
+        subprocess.run([sys.argv[1], "heatmap", str(trace), "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
+        tree = browser.what_a_user_sees(chromium, page, TREE)
+    browser.finish(wrong_findings(seen) + wrong_headings(compared) + wrong_labels(tree))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "flags.h"
 #include "key_bytes.h"
+#include "keys/printable.h"
 #include "lab_files.h"
 #include "location.h"
 #ifdef STELE_HAS_LAB
@@ -57,8 +58,10 @@ std::optional<uint64_t> DiskBytes(const Session& session, const Database& databa
   return stats.disk.log_bytes + stats.disk.sstable_bytes;
 }
 
+// A stop ends it with Cancelled, without a line of the workload that ran.
 absl::Status RunAll(Session& session, const BenchOptions& options, const Database& database,
                     const Table& table) {
+  const std::stop_token stop = session.TakeStopSignals();
   std::vector<BenchResult> results;
   uint64_t errors = 0;
   std::string failed;
@@ -66,10 +69,11 @@ absl::Status RunAll(Session& session, const BenchOptions& options, const Databas
   for (const Workload* const workload : options.workloads) {
     const BenchOptions own = OptionsOf(options, *workload);
     InsertCounter records(own.operations.rows);  // no query adds one
-    STELE_RETURN_IF_ERROR(session.Flush());      // a workload is long, and Ctrl-C may end it
+    STELE_RETURN_IF_ERROR(session.Flush());      // a workload is long
     STELE_ASSIGN_OR_RETURN(
         BenchResult result,
-        RunWorkload(own, *workload, table, workload->query == nullptr ? &inserts : &records));
+        RunWorkload(own, *workload, table, workload->query == nullptr ? &inserts : &records, stop));
+    STELE_RETURN_IF_ERROR(session.StopStatus());
     session.Print(
         BenchLine(options, session.options().format, result, DiskBytes(session, database)));
     STELE_RETURN_IF_ERROR(WritePercentiles(options, result));
@@ -91,6 +95,7 @@ absl::Status RunQueries(Session& session, BenchOptions options) {
   options.query_text = loaded.text;
   for (const auto& query : loaded.queries) options.workloads.push_back(&query->workload());
   if (options.dry_run.has_value()) return PrintOperations(session, options);
+  session.TakeStopSignals();
   const auto database = session.Open(Session::Access::kRead);
   auto table = database.ok() ? database->OpenTable(options.table) : database.status();
   // A server reports a missing table only when it is used.
@@ -119,8 +124,9 @@ absl::Status RunBench(Session& session, const std::vector<std::string>& args) {
   STELE_RETURN_IF_ERROR(CheckOutputDirectories(outputs));
   if (!options.design_path.empty()) return RunQueries(session, std::move(options));
   if (options.dry_run.has_value()) return PrintOperations(session, options);
+  const std::stop_token stop = session.TakeStopSignals();
   STELE_ASSIGN_OR_RETURN(Database database, session.Open(Session::Access::kCreate));
-  STELE_ASSIGN_OR_RETURN(BenchTable prepared, PrepareBenchTable(&database, options));
+  STELE_ASSIGN_OR_RETURN(BenchTable prepared, PrepareBenchTable(&database, options, stop));
   if (options.load == BenchOptions::Load::kOnly) options.workloads.clear();
   const bool changes_rows =
       std::any_of(options.workloads.begin(), options.workloads.end(),
@@ -131,7 +137,11 @@ absl::Status RunBench(Session& session, const std::vector<std::string>& args) {
   const absl::Status ran = RunAll(session, options, database, prepared.table);
   if (!prepared.is_created || options.keeps_table) return ran;
   const absl::Status deleted = database.DeleteTable(options.table);
-  return ran.ok() ? deleted : ran;
+  if (ran.ok()) return deleted;
+  if (!deleted.ok())
+    session.Note(fmt::format("stele: the table {} stays: {}\n", EscapedKey(options.table),
+                             internal::EscapedMessage(internal::ToStd(deleted.message()))));
+  return ran;
 }
 
 #else

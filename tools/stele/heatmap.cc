@@ -3,9 +3,7 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -19,6 +17,8 @@
 #include "lab_files.h"
 #include "progress.h"
 #ifdef STELE_HAS_LAB
+#include "lab/input/file_stamp.h"
+#include "lab/input/input_file.h"
 #include "stele/lab/heat_map.h"
 #endif
 
@@ -236,27 +236,41 @@ void NoteSkippedLines(Session& session, uint64_t skipped_lines) {
   session.SkippedSome();
 }
 
-// Returns the sum of the sizes of all traces.
-absl::StatusOr<uint64_t> BytesOf(const std::vector<std::string>& paths) {
-  uint64_t bytes = 0;
+using Stamps = std::vector<internal::lab::FileStamp>;
+
+absl::StatusOr<Stamps> StampsOf(const std::vector<std::string>& paths) {
+  Stamps stamps;
   for (const std::string& path : paths) {
-    std::error_code error;
-    bytes += std::filesystem::file_size(path, error);
-    if (error) return internal::ErrnoStatus("read the size of", path, error.value());
+    STELE_ASSIGN_OR_RETURN(stamps.emplace_back(), internal::lab::StampOf(path));
   }
-  return bytes;
+  return stamps;
 }
 
-// Draws the map again every second in which a trace has grown, until the process is stopped.
+// The end of a compressed file that grows cannot be read.
+absl::Status CheckArePlain(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    STELE_ASSIGN_OR_RETURN(const auto file, internal::lab::InputFile::Open(path, false));
+    if (file->is_compressed())
+      return internal::FailedPrecondition(
+          "{}: is compressed, and --follow reads only plain files: leave out --follow, or follow "
+          "the file before it is compressed",
+          internal::Printable(path));
+  }
+  return absl::OkStatus();
+}
+
+// Draws the map again every second in which a trace was written or replaced, until the process is
+// stopped.
 absl::Status FollowTraces(Session& session, const lab::HeatMapInput& input,
                           const lab::HeatMapOptions& options, const MapOutput& output) {
   constexpr std::string_view kClearScreen = "\x1b[H\x1b[2J";
   constexpr std::chrono::seconds kPause(1);
-  std::optional<uint64_t> drawn_bytes;
+  std::optional<Stamps> drawn;
   while (true) {
-    STELE_ASSIGN_OR_RETURN(const uint64_t bytes, BytesOf(input.trace_paths));
-    if (bytes != drawn_bytes) {
-      drawn_bytes = bytes;
+    STELE_ASSIGN_OR_RETURN(Stamps stamps, StampsOf(input.trace_paths));
+    if (stamps != drawn) {
+      drawn = std::move(stamps);
+      STELE_RETURN_IF_ERROR(CheckArePlain(input.trace_paths));
       const auto maps = HeatMap::Build(input, options);
       // A trace may begin with no operation.
       if (!maps.ok() && maps.status().code() != absl::StatusCode::kNotFound) return maps.status();

@@ -14,6 +14,15 @@
 #include "location.h"
 
 namespace stele::cli {
+namespace {
+
+// True if ReplaceFile makes a new file instead of writing in place.
+bool IsReplaced(std::filesystem::file_type type) {
+  return type == std::filesystem::file_type::regular ||
+         type == std::filesystem::file_type::not_found;
+}
+
+}  // namespace
 
 std::string DefaultStatePath(const std::string& database, std::string_view verb,
                              const std::string& input, const std::string& table) {
@@ -34,9 +43,7 @@ absl::Status CheckAreDifferent(const std::vector<std::string>& outputs) {
     std::error_code error;
     std::filesystem::path place =
         std::filesystem::weakly_canonical(std::filesystem::absolute(output, error), error);
-    const auto type = std::filesystem::status(output, error).type();
-    const bool is_file = type == std::filesystem::file_type::regular ||
-                         type == std::filesystem::file_type::not_found;
+    const bool is_file = IsReplaced(std::filesystem::status(output, error).type());
     if (is_file && !places.insert(std::move(place)).second)
       return UsageError(fmt::format("{} is the file of two outputs: name another file",
                                     internal::Printable(output)));
@@ -46,11 +53,23 @@ absl::Status CheckAreDifferent(const std::vector<std::string>& outputs) {
 
 absl::Status CheckOutputDirectories(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
+    if (path.empty()) continue;
     const std::filesystem::path directory = std::filesystem::path(path).parent_path();
     std::error_code error;
     if (!directory.empty() && !std::filesystem::is_directory(directory, error))
       return internal::NotFound("{}: there is no directory {}", internal::Printable(path),
                                 internal::Printable(directory.string()));
+    const auto type = std::filesystem::status(path, error).type();
+    if (type == std::filesystem::file_type::directory)
+      return internal::FailedPrecondition("{} is a directory: name a file",
+                                          internal::Printable(path));
+    // A file is replaced by a new one. A device or a pipe is written in place.
+    std::filesystem::path written = path;
+    if (IsReplaced(type))
+      written = std::filesystem::path(internal::LinkTargetOf(path)).parent_path();
+    if (written.empty()) written = ".";
+    if (::access(written.c_str(), W_OK) != 0)
+      return internal::ErrnoStatus("write to", written.string(), errno);
   }
   return absl::OkStatus();
 }
@@ -81,8 +100,7 @@ absl::Status WriteReport(const std::string& path, std::string_view text) {
 
 absl::Status ReplaceFile(const std::string& path, std::string_view text) {
   std::error_code error;
-  const auto type = std::filesystem::status(path, error).type();
-  if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found)
+  if (!IsReplaced(std::filesystem::status(path, error).type()))
     return WriteReport(path, text);  // a device or a pipe
   const std::string target = internal::LinkTargetOf(path);
   const std::string new_path = fmt::format("{}.{}.new", target, ::getpid());

@@ -2,6 +2,7 @@
 //
 // Errors:    One line on standard error that begins with "stele: ". The exit status is 1, or 2 for
 //            wrong usage. It is 3 if the command succeeded and left records out, or has findings.
+//            A stopped command ends by its signal.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include "arguments.h"
 #include "base/status.h"
 #include "command.h"
+#include "end_signals.h"
 #include "help_text.h"
 #include "io/posix_descriptor.h"
 
@@ -189,6 +191,7 @@ int Main(int argc, char** argv) {
   const absl::Status ran = RunVerb(session, *words);
   const absl::Status finished = session.Finish(ran.ok());
   const int exit_status = Report(ran.ok() ? finished : ran);
+  if (session.stop_signal() != 0) EndSignals::EndProcess(session.stop_signal());
   return exit_status == 0 && session.has_skipped() ? kSkippedStatus : exit_status;
 }
 

@@ -68,12 +68,22 @@ Session::~Session() {
   if (out_ != nullptr && out_ != stdout) std::fclose(out_);
 }
 
+std::stop_token Session::TakeStopSignals() {
+  if (!stop_signals_.has_value()) stop_signals_.emplace();
+  return stop_signals_->token();
+}
+
+absl::Status Session::StopStatus() const {
+  return stop_signals_.has_value() ? stop_signals_->status() : absl::OkStatus();
+}
+
 absl::StatusOr<Database> Session::OpenUnlocked(const std::string& location,
                                                const DatabaseOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const std::chrono::seconds wait(options_.wait_seconds);
   bool is_noted = false;
   while (true) {
+    STELE_RETURN_IF_ERROR(StopStatus());
     absl::StatusOr<Database> database = OpenLocation(location, options);
     const auto waited = std::chrono::steady_clock::now() - start;
     if (!IsLocked(database.status())) return database;

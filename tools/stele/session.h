@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "end_signals.h"
 #include "stele/stele.h"
 
 namespace stele::cli {
@@ -68,6 +70,15 @@ class Session {
     options_.has_database_flag = true;
   }
 
+  // After this call, the first SIGINT, SIGTERM or SIGHUP requests a stop of the returned token, and
+  // main() ends the process by this signal after Finish(). A second signal ends it at once. Must
+  // precede Open(), which starts threads.
+  std::stop_token TakeStopSignals();
+  // OK, or Cancelled after a signal. Without TakeStopSignals() it is OK.
+  absl::Status StopStatus() const;
+  // The signal that requested the stop; 0: none.
+  int stop_signal() const { return stop_signals_.has_value() ? stop_signals_->signal() : 0; }
+
   // Opens the database of --db. kRead takes a shared lock and changes nothing. kExamine is kRead
   // with OnDamage::kReadAround. kWrite requires an existing database. kCreate creates it if
   // necessary.
@@ -107,6 +118,7 @@ class Session {
   absl::Status FinishOutput(bool has_succeeded);
 
   GlobalOptions options_;
+  std::optional<StopSignals> stop_signals_;
   std::optional<Database> database_;
   std::FILE* out_ = nullptr;
   std::string new_output_;  // written, and then renamed to the file of -o; "": written in place

@@ -8,8 +8,13 @@
   const ZOOM = 1.25;
   const LABEL_HEIGHT = 13;
   const TIME_HEIGHT = 18;
+  // A longer key is cut where it is shown.
+  const SHOWN_MAX = 256;
+  // The tree compares so many characters of a key, and a label has at most TREE_LABEL_MAX.
+  const TREE_KEY_MAX = 1024;
+  const TREE_LABEL_MAX = 64;
   // Characters that are not visible or change the direction of text.
-  const HIDDEN = /[\u0000-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3164\ufe00-\ufe0f\ufeff\ufff0-\uffff]/g;
+  const HIDDEN = /[\u0000-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
   const $ = (id) => document.getElementById(id);
   const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
@@ -17,15 +22,25 @@
   const listOf = (data) => (Array.isArray(data) ? data : [data]);
 
   function shown(text) {
-    return text.replace(HIDDEN, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+    const escaped = (c) => (c.length > 1 ? `\\u{${c.codePointAt(0).toString(16)}}` : "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+    return text.replace(HIDDEN, escaped);
   }
 
-  // The member `name` as text. Bytes that are not UTF-8 are \xNN.
-  function textOf(object, name) {
-    if (object[name] !== undefined) return shown(object[name]);
-    if (object[name + "_base64"] === undefined) return "";
+  // The first `most` characters of the member `name`, each as the text that shows it. Bytes that are not UTF-8 are
+  // \xNN.
+  function charactersOf(object, name, most) {
+    if (object[name] !== undefined) return Array.from(object[name].slice(0, most), shown);
+    if (object[name + "_base64"] === undefined) return [];
     const escaped = (c) => (c < " " || c > "~" ? "\\x" + c.charCodeAt(0).toString(16).padStart(2, "0") : c);
-    return Array.from(atob(object[name + "_base64"]), escaped).join("");
+    return Array.from(atob(object[name + "_base64"]).slice(0, most), escaped);
+  }
+
+  // The member `name` as text.
+  function textOf(object, name) {
+    const bytes = bytesOf(object, name);
+    const length = (object[name] || bytes).length;
+    const rest = length > SHOWN_MAX ? `... (${numberText(bytes.length)} bytes)` : "";
+    return charactersOf(object, name, SHOWN_MAX).join("") + rest;
   }
 
   // The UTF-8 bytes of a key, one character each, so that keys compare as in the table.
@@ -106,6 +121,7 @@
       this.bands = this.map.bands.length;
       this.steps = this.map.steps;
       this.starts = this.map.bands.map((band) => textOf(band, "start"));
+      this.startCharacters = this.map.bands.map((band) => charactersOf(band, "start", TREE_KEY_MAX));
       this.startBytes = this.map.bands.map((band) => bytesOf(band, "start"));
       this.history = [];
       this.view = this.whole();
@@ -250,7 +266,7 @@
       if (context.measureText(first + last).width < width - 12) context.fillText(last, width, height - 3);
     }
 
-    // The end of the next part of a key: after a delimiter, or after one more character.
+    // The end of the next part of a key, a list of characters: after a delimiter, or after one more character.
     static partEnd(key, from) {
       for (let i = from; i < key.length; ++i) if ("#/:|.".includes(key[i])) return i + 1;
       return Math.min(key.length, from + 1);
@@ -268,20 +284,21 @@
       const y = (band) => ((band - this.view.band) / this.view.bands) * height;
       const visit = (first, after, from, level) => {
         for (let begin = first; begin < after;) {
-          let shared_bytes = this.starts[begin].length;
-          const part = this.starts[begin].slice(0, Panel.partEnd(this.starts[begin], from));
+          const key = this.startCharacters[begin];
+          const part = Panel.partEnd(key, from);
+          let common = key.length;
           let end = begin + 1;
-          while (end < after && this.starts[end].startsWith(part) && part.length > from) {
-            const key = this.starts[end];
-            let same = part.length;
-            while (same < shared_bytes && key[same] === this.starts[begin][same]) ++same;
-            shared_bytes = same;
-            ++end;
+          for (; end < after && part > from; ++end) {
+            const other = this.startCharacters[end];
+            let same = from;
+            while (same < common && key[same] === other[same]) ++same;
+            if (same < part) break;
+            common = same;
           }
           const top = Math.max(0, y(begin));
           const bottom = Math.min(height, y(end));
           if (bottom > 0 && top < height) {
-            const label = end === begin + 1 ? this.starts[begin] : this.starts[begin].slice(0, shared_bytes);
+            const label = key.slice(from, Math.min(common, from + TREE_LABEL_MAX)).join("");
             context.strokeStyle = line;
             context.strokeRect(level * TREE_WIDTH + 0.5, Math.round(top) + 0.5, TREE_WIDTH, bottom - top);
             if (bottom - top >= LABEL_HEIGHT) {
@@ -290,11 +307,11 @@
               context.rect(level * TREE_WIDTH, top, TREE_WIDTH - 2, bottom - top);
               context.clip();
               context.fillStyle = text;
-              context.fillText(label.slice(from), level * TREE_WIDTH + 3, top + 2);
+              context.fillText(label, level * TREE_WIDTH + 3, top + 2);
               context.restore();
             }
             if (level + 1 < TREE_LEVELS && end > begin + 1 && bottom - top >= 2 * LABEL_HEIGHT)
-              visit(begin, end, shared_bytes, level + 1);
+              visit(begin, end, common, level + 1);
           }
           begin = end;
         }
@@ -532,15 +549,15 @@
     });
     $("table").replaceChildren(...maps.map((map, index) => new Option(textOf(map, "table"), String(index))));
     $("table-choice").hidden = maps.length < 2;
-    const index = Math.max(0, maps.findIndex((map) => textOf(map, "table") === chosen));
+    const index = Math.max(0, maps.findIndex((map) => bytesOf(map, "table") === chosen));
     $("table").value = String(index);
-    chooseTable(textOf(maps[index], "table"));
+    chooseTable(bytesOf(maps[index], "table"));
   }
 
-  const chosenTable = () => textOf(shared.maps[Number($("table").value)], "table");
+  const chosenTable = () => bytesOf(shared.maps[Number($("table").value)], "table");
 
   function chooseTable(name) {
-    for (const panel of shared.panels) panel.choose(Math.max(0, panel.maps.findIndex((map) => textOf(map, "table") === name)));
+    for (const panel of shared.panels) panel.choose(Math.max(0, panel.maps.findIndex((map) => bytesOf(map, "table") === name)));
     fillMetrics();
     drawAll();
   }

@@ -48,6 +48,8 @@ class InputFile {
   const std::string& path() const { return file_->path(); }
   // The same for messages.
   std::string shown_path() const { return Printable(path(), 4096); }
+  // True if the file has gzip or zstd data.
+  bool is_compressed() const { return decompressor_ != nullptr; }
   // How many bytes of the file were read.
   uint64_t stored_bytes() const { return offset_; }
   // A checksum of the bytes that Read() returned.

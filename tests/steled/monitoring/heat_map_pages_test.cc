@@ -80,6 +80,21 @@ TEST_F(HeatMapPages, AreHtmlThatRequestsOnlyItsOwnServer) {
                   .starts_with("HTTP/1.1 405 "));
 }
 
+// The name of a site may lead to the address of the server.
+TEST_F(HeatMapPages, AreNotServedToOtherSites) {
+  const auto server = Start({"--heatmap"});
+  for (const std::string path :
+       {"/heatmap", "/heatmap.json", "/heatmap/day", "/heatmap/day.json"}) {
+    const std::string response =
+        FetchPage(server->metrics_address(),
+                  "GET " + path + " HTTP/1.1\r\nHost: attacker.example:9090\r\n\r\n");
+    EXPECT_TRUE(response.starts_with("HTTP/1.1 421 ")) << response;
+  }
+  EXPECT_TRUE(FetchPage(server->metrics_address(),
+                        "GET /metrics HTTP/1.1\r\nHost: stele.cluster.example\r\n\r\n")
+                  .starts_with("HTTP/1.1 200 "));
+}
+
 TEST_F(HeatMapPages, AreOffUnlessRequested) {
   const auto server = Start({});
   for (const char* const path : {"/heatmap", "/heatmap.json", "/heatmap/day.json"})

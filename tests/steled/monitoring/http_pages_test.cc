@@ -37,6 +37,7 @@ class HttpPagesTest : public testing::Test {
     };
     HttpPages::Pages pages;
     pages["/no-memory"] = []() -> HttpPages::Page { throw std::bad_alloc(); };
+    pages["/keys"] = [] { return HttpPages::Page{.body = "keys\n", .needs_known_host = true}; };
     pages["/large"] = [this] {
       large_count_.fetch_add(1);
       large_count_.notify_all();
@@ -93,6 +94,25 @@ class HttpPagesTest : public testing::Test {
   std::atomic<bool> is_released_ = false;
   std::unique_ptr<HttpPages> pages_;  // last: its threads use the others
 };
+
+TEST_F(HttpPagesTest, APageForKnownHostsIsNotServedToOtherNames) {
+  Serve();
+  for (const std::string host :
+       {"", "Host:\r\n", "Host: 127.0.0.1:9090\r\n", "Accept: x\r\nhOST:10.0.0.7\r\n",
+        "Host: [::1]:9090\r\n", "Host: LocalHost:1\r\n", "Host:\tlocalhost \r\n"}) {
+    EXPECT_TRUE(Ask("GET /keys HTTP/1.1\r\n" + host + "\r\n").ends_with("\r\n\r\nkeys\n")) << host;
+  }
+  for (const std::string host :
+       {"attacker.example", "attacker.example:9090", "localhost.attacker.example",
+        "127.0.0.1.example", "[attacker.example]:80", "1:2:3"}) {
+    const std::string host_line = "Host: " + host + "\r\n";
+    const std::string response = Ask("GET /keys HTTP/1.1\r\n" + host_line + "\r\n");
+    EXPECT_TRUE(response.starts_with("HTTP/1.1 421 Misdirected Request\r\n")) << response;
+    EXPECT_NE(response.find("open http://ADDRESS:PORT/keys with"), std::string::npos) << response;
+    // Other programs may use any name, for example Prometheus in a cluster.
+    EXPECT_TRUE(Ask("GET /healthz HTTP/1.1\r\n" + host_line + "\r\n").ends_with("serving\n"));
+  }
+}
 
 TEST_F(HttpPagesTest, AThousandIdleClientsDoNotDelayAProbe) {
   // Both ends of a connection are in this process.

@@ -169,6 +169,17 @@ TEST_F(HeatMapTest, BandsHaveTheSameNumberOfKeys) {
   EXPECT_EQ(map.parts().bands[2].keys, 3u);
 }
 
+TEST_F(HeatMapTest, KeysThatEndWithZeroBytesAreInOrder) {
+  constexpr std::string_view kEnds[] = {R"(\u0000\u0000)", "", R"(\u0000)"};
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += PointLine(i, "get", fmt::format("a{}", kEnds[i % 3]));
+  const HeatMap map = Build(text);
+  ASSERT_EQ(map.parts().bands.size(), 3u);
+  EXPECT_EQ(map.parts().bands[1].start, std::string("a\0", 2));
+  EXPECT_EQ(map.parts().bands[2].start, std::string("a\0\0", 3));
+  EXPECT_EQ(ByBand(map, HeatMetric::kOps), std::vector<double>({10, 10, 10}));
+}
+
 TEST_F(HeatMapTest, StepsAreTheSmallestThatFit) {
   const auto text = [](int64_t seconds) {
     return LineAt(kStart + 3'000'000, R"("op":"get","row":"a")") +

@@ -25,6 +25,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLate(1);
 constexpr std::chrono::seconds kInterval(1);
+constexpr std::chrono::milliseconds kSleepMax(100);  // then a thread looks whether it should stop
 
 // The state that the threads of a run share.
 struct RunState {
@@ -32,12 +33,17 @@ struct RunState {
   const Workload& workload;
   const Table& table;
   InsertCounter* inserts;
+  const std::stop_token& stop;
   SteadyClock::time_point start;
   SteadyClock::time_point measured_from;
   std::atomic<uint64_t> begun{0};  // operations, if their number is limited
   std::atomic<uint64_t> done{0};   // operations, for the line of each second
   std::atomic<double> cpu_before{-1};
   std::atomic<bool> is_given_up{false};  // a thread could not be started
+
+  bool is_stopped() const {
+    return is_given_up.load(std::memory_order_relaxed) || stop.stop_requested();
+  }
 };
 
 // One thread of a run.
@@ -52,7 +58,7 @@ class Worker {
   void Run() {
     for (uint64_t index = 0;; ++index) {
       const SteadyClock::time_point due = DueTime(index);
-      if (is_open_) std::this_thread::sleep_until(due);
+      if (is_open_) SleepUntil(due);
       if (IsFinished(due)) return;
       if (IsLateWarmup(due)) continue;
       Measure(stream_.Next(), is_open_ ? due : SteadyClock::time_point());
@@ -71,6 +77,15 @@ class Worker {
                               std::chrono::duration<double>(number / *state_.options.rate));
   }
 
+  // Returns earlier if the run is stopped.
+  void SleepUntil(SteadyClock::time_point due) const {
+    while (due - SteadyClock::now() > kSleepMax) {
+      if (state_.is_stopped()) return;
+      std::this_thread::sleep_for(kSleepMax);
+    }
+    std::this_thread::sleep_until(due);
+  }
+
   // If the rate cannot be sustained, the warm-up takes at most twice its time.
   bool IsLateWarmup(SteadyClock::time_point due) const {
     return is_open_ && due < state_.measured_from &&
@@ -81,7 +96,7 @@ class Worker {
   // count nowhere.
   // An operation of an open loop belongs to the time at which it is due.
   bool IsFinished(SteadyClock::time_point due) {
-    if (state_.is_given_up.load(std::memory_order_relaxed)) return true;
+    if (state_.is_stopped()) return true;
     const SteadyClock::time_point now = SteadyClock::now();
     const SteadyClock::time_point time = is_open_ ? due : now;
     is_measured_ = time >= state_.measured_from;
@@ -175,11 +190,13 @@ void Merge(BenchResult* sum, BenchResult* part) {
 }  // namespace
 
 absl::StatusOr<BenchResult> RunWorkload(const BenchOptions& options, const Workload& workload,
-                                        const Table& table, InsertCounter* inserts) {
+                                        const Table& table, InsertCounter* inserts,
+                                        const std::stop_token& stop) {
   RunState state{.options = options,
                  .workload = workload,
                  .table = table,
                  .inserts = inserts,
+                 .stop = stop,
                  .start = {},
                  .measured_from = {}};
   std::vector<std::unique_ptr<Worker>> workers;

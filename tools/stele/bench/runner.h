@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <stop_token>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -34,8 +35,10 @@ struct BenchResult {
 };
 
 // Runs the workload, which inserts behind the rows of `inserts`. Errors of operations are counted
-// and do not end it. Errors: ResourceExhausted if no thread could be started.
+// and do not end it. If a stop is requested, each thread ends after its operation, and the result
+// has what was measured. Errors: ResourceExhausted if no thread could be started.
 absl::StatusOr<BenchResult> RunWorkload(const BenchOptions& options, const Workload& workload,
-                                        const Table& table, InsertCounter* inserts);
+                                        const Table& table, InsertCounter* inserts,
+                                        const std::stop_token& stop);
 
 }  // namespace stele::cli

@@ -76,19 +76,24 @@ bool FitsBulkLoad(const BenchOptions& options) {
          options.operations.rows <= kSortedRowsMax;
 }
 
+absl::Status LoadWasStopped() { return internal::Cancelled("the load was stopped"); }
+
 // Returns Unimplemented if the database has no bulk loads. Nothing is written then.
-absl::Status LoadInBulk(const BenchOptions& options, Table* table, Progress* progress) {
+absl::Status LoadInBulk(const BenchOptions& options, const std::stop_token& stop, Table* table,
+                        Progress* progress) {
   ValueMaker values(options.operations.seed, options.value_bytes);
   BulkLoad load = table->NewBulkLoad();
   uint64_t done = 0;
   STELE_RETURN_IF_ERROR(ForEachRow(options, /*in_key_order=*/true, [&](uint64_t row) {
+    if (stop.stop_requested()) return LoadWasStopped();
     progress->Set(++done);
     return load.Add(BenchRow(options, row, &values));
   }));
   return load.Finish();
 }
 
-absl::Status LoadInBatches(const BenchOptions& options, Table* table, Progress* progress) {
+absl::Status LoadInBatches(const BenchOptions& options, const std::stop_token& stop, Table* table,
+                           Progress* progress) {
   ValueMaker values(options.operations.seed, options.value_bytes);
   std::vector<RowMutation> batch;
   uint64_t done = 0;
@@ -98,6 +103,7 @@ absl::Status LoadInBatches(const BenchOptions& options, Table* table, Progress* 
     return failed.empty() ? absl::OkStatus() : failed.front().status;
   };
   STELE_RETURN_IF_ERROR(ForEachRow(options, /*in_key_order=*/false, [&](uint64_t row) {
+    if (stop.stop_requested()) return LoadWasStopped();
     progress->Set(++done);
     batch.push_back(BenchRow(options, row, &values));
     return batch.size() < kLoadBatchRows ? absl::OkStatus() : write();
@@ -105,13 +111,14 @@ absl::Status LoadInBatches(const BenchOptions& options, Table* table, Progress* 
   return batch.empty() ? absl::OkStatus() : write();
 }
 
-absl::StatusOr<LoadFigures> Load(const BenchOptions& options, Table* table) {
+absl::StatusOr<LoadFigures> Load(const BenchOptions& options, const std::stop_token& stop,
+                                 Table* table) {
   const SteadyClock::time_point begin = SteadyClock::now();
   Progress progress("loading", "rows", options.operations.rows);
   absl::Status loaded = internal::Unimplemented("too many keys to sort");
-  if (FitsBulkLoad(options)) loaded = LoadInBulk(options, table, &progress);
+  if (FitsBulkLoad(options)) loaded = LoadInBulk(options, stop, table, &progress);
   if (loaded.code() == absl::StatusCode::kUnimplemented)
-    loaded = LoadInBatches(options, table, &progress);
+    loaded = LoadInBatches(options, stop, table, &progress);
   STELE_RETURN_IF_ERROR(loaded);
   progress.End();
   LoadFigures figures{.rows = options.operations.rows};
@@ -119,6 +126,15 @@ absl::StatusOr<LoadFigures> Load(const BenchOptions& options, Table* table) {
   figures.value_bytes = figures.cells * options.value_bytes;
   figures.time = SteadyClock::now() - begin;
   return figures;
+}
+
+// Fills a new table, with its marks.
+absl::StatusOr<LoadFigures> Fill(const BenchOptions& options, const std::stop_token& stop,
+                                 Table* table) {
+  STELE_RETURN_IF_ERROR(WriteMark(table, kDataProperty, options.DataText()));
+  STELE_ASSIGN_OR_RETURN(const LoadFigures load, Load(options, stop, table));
+  STELE_RETURN_IF_ERROR(WriteMark(table, kRowsProperty, std::to_string(options.operations.rows)));
+  return load;
 }
 
 }  // namespace
@@ -147,7 +163,8 @@ RowMutation BenchRow(const BenchOptions& options, uint64_t row, ValueMaker* valu
   return mutation;
 }
 
-absl::StatusOr<BenchTable> PrepareBenchTable(Database* database, const BenchOptions& options) {
+absl::StatusOr<BenchTable> PrepareBenchTable(Database* database, const BenchOptions& options,
+                                             const std::stop_token& stop) {
   const std::string rows = std::to_string(options.operations.rows);
   auto opened = database->OpenTable(options.table);
   if (!opened.ok() && opened.status().code() != absl::StatusCode::kNotFound) return opened.status();
@@ -177,10 +194,12 @@ absl::StatusOr<BenchTable> PrepareBenchTable(Database* database, const BenchOpti
   schema.AddFamily(std::string(kBenchFamily),
                    GcRule::MaxNumVersions(static_cast<int32_t>(options.versions)));
   STELE_ASSIGN_OR_RETURN(Table table, database->CreateTable(options.table, schema));
-  STELE_RETURN_IF_ERROR(WriteMark(&table, kDataProperty, options.DataText()));
-  STELE_ASSIGN_OR_RETURN(const LoadFigures load, Load(options, &table));
-  STELE_RETURN_IF_ERROR(WriteMark(&table, kRowsProperty, rows));
-  return BenchTable{.table = std::move(table), .is_created = true, .load = load};
+  const absl::StatusOr<LoadFigures> load = Fill(options, stop, &table);
+  if (!load.ok()) {
+    if (!options.keeps_table) database->DeleteTable(options.table).IgnoreError();
+    return load.status();
+  }
+  return BenchTable{.table = std::move(table), .is_created = true, .load = *load};
 }
 
 }  // namespace stele::cli

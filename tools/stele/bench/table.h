@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <optional>
+#include <stop_token>
 
 #include "absl/status/statusor.h"
 #include "bench/options.h"
@@ -28,10 +29,12 @@ struct BenchTable {
   std::optional<LoadFigures> load;  // unset: the table was there
 };
 
-// Opens the table, or creates and fills it as options.load says.
-// Errors: FailedPrecondition if the table is the user's, or if it has other rows and options.load
-// is kNever; errors of the database.
-absl::StatusOr<BenchTable> PrepareBenchTable(Database* database, const BenchOptions& options);
+// Opens the table, or creates and fills it as options.load says. If the load fails, the new table
+// is deleted unless options.keeps_table is set. Errors: FailedPrecondition if the table is the
+// user's, or if it has other rows and options.load is kNever; Cancelled if a stop is requested
+// during the load; errors of the database.
+absl::StatusOr<BenchTable> PrepareBenchTable(Database* database, const BenchOptions& options,
+                                             const std::stop_token& stop);
 
 // True if the workload adds rows or columns, or deletes rows. Updates write what was there before.
 bool ChangesRows(const Workload& workload);

@@ -63,11 +63,13 @@ void AddHeatMapPages(const std::shared_ptr<LiveCounts>& counts, std::function<vo
       return HttpPages::Page{
           .type = "text/html; charset=utf-8",
           .body = internal::lab::LivePageHtml(
-              {.maps_path = maps_path, .other_path = other_path, .other_title = other_title})};
+              {.maps_path = maps_path, .other_path = other_path, .other_title = other_title}),
+          .needs_known_host = true};
     };
     (*pages)[maps_path] = [counts, refresh, window] {
       refresh();
-      return HttpPages::Page{.type = "application/json", .body = MapsJson(*counts, window)};
+      return HttpPages::Page{
+          .type = "application/json", .body = MapsJson(*counts, window), .needs_known_host = true};
     };
   };
   add(kPath, HeatWindow::kMinutes, kDayPath, "the last 24 hours");

@@ -1,7 +1,8 @@
 // steled/monitoring/heat_map_pages.h: the live heat map: /heatmap and /heatmap/day, which request
 // /heatmap.json and /heatmap/day.json.
 //
-// The pages show row keys to everyone who can connect to the address of --metrics.
+// The pages show row keys to everyone who can connect to the address of --metrics, but not to other
+// web sites: see HttpPages::Page::needs_known_host.
 //
 // Threads:   thread-safe.
 #pragma once

@@ -27,6 +27,8 @@ std::string_view TitleOf(int status) {
       return "Not Found";
     case 405:
       return "Method Not Allowed";
+    case 421:
+      return "Misdirected Request";
     case kHeadTooLarge:
       return "Request Header Fields Too Large";
     default:
@@ -44,6 +46,23 @@ std::string_view TakeUntil(char separator, std::string_view* text) {
   const std::string_view taken = text->substr(0, end);
   text->remove_prefix(std::min(end + 1, text->size()));
   return taken;
+}
+
+// The value of the first header Host; "" if there is none.
+std::string_view HostOf(std::string_view headers) {
+  constexpr std::string_view kName = "host";
+  constexpr std::string_view kSpaces = " \t\r";
+  while (!headers.empty()) {
+    std::string_view value = TakeUntil('\n', &headers);
+    const std::string_view name = TakeUntil(':', &value);
+    const bool is_host =
+        std::equal(name.begin(), name.end(), kName.begin(), kName.end(),
+                   [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+    if (!is_host) continue;
+    value.remove_prefix(std::min(value.find_first_not_of(kSpaces), value.size()));
+    return value.substr(0, value.find_last_not_of(kSpaces) + 1);
+  }
+  return "";
 }
 
 // The path of a request's target, which a proxy may have sent as a URL.
@@ -127,6 +146,7 @@ void HttpExchange::TakeRequest() {
     return Respond(ErrorResponse(kBadRequest, "only HTTP/1.1 and HTTP/1.0 are served here\n"));
   }
   path_ = PathOf(target);
+  host_ = HostOf(head);
   state_ = State::kAwaitsResponse;
   deadline_ = std::chrono::steady_clock::time_point::max();
 }

@@ -41,6 +41,7 @@ class HttpExchange {
   // Of the request, after kAwaitResponse.
   const std::string& method() const { return method_; }
   const std::string& path() const { return path_; }
+  const std::string& host() const { return host_; }  // the header, with the port; "": none
   // Sets the whole response, which Continue sends.
   void Respond(std::string response);
   // The time at which the exchange must be closed. While it awaits the response it has none.
@@ -63,6 +64,7 @@ class HttpExchange {
   std::string head_;
   std::string method_;
   std::string path_;
+  std::string host_;
   std::string response_;
   size_t sent_bytes_ = 0;
 };

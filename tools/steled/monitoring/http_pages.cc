@@ -1,5 +1,7 @@
 #include "steled/monitoring/http_pages.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -37,6 +39,32 @@ uint32_t EventsOf(HttpExchange::Next next) {
   return EPOLLONESHOT | (next == HttpExchange::Next::kAwaitBytes ? EPOLLIN | EPOLLRDHUP : EPOLLOUT);
 }
 
+constexpr char kUnknownHost[] =
+    "this page shows row keys, so it is not served to other names: open http://ADDRESS:PORT{} with "
+    "the IP address of the server, or localhost, or the HOST of --metrics\n";
+
+// "name:80" is "name", and "[::1]:80" is "::1"; in lower case.
+std::string HostWithoutPort(std::string_view host) {
+  if (host.starts_with('[')) {
+    host = host.substr(1, host.find(']') - 1);
+  } else {
+    host = host.substr(0, host.rfind(':'));
+  }
+  std::string name(host);
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return name;
+}
+
+// True for a host that no other site can have. Programs that are no browsers may send none.
+bool IsKnownHost(std::string_view header, std::string_view listen) {
+  const std::string host = HostWithoutPort(header);
+  in6_addr address{};  // or an in_addr, which is smaller
+  return host.empty() || host == "localhost" || host == HostWithoutPort(listen) ||
+         inet_pton(AF_INET, host.c_str(), &address) == 1 ||
+         inet_pton(AF_INET6, host.c_str(), &address) == 1;
+}
+
 // Returns the id of the next event; kNothing if the time is over.
 uint64_t NextEvent(int epoll, int wait_millis) {
   epoll_event event{};
@@ -49,13 +77,15 @@ absl::StatusOr<std::unique_ptr<HttpPages>> HttpPages::Serve(const std::string& l
                                                             Pages pages, Limits limits) {
   STELED_ASSIGN_OR_RETURN(ListeningSocket listening, ListeningSocket::Listen(listen));
   std::unique_ptr<HttpPages> server(
-      new HttpPages(std::move(listening), std::move(probes), std::move(pages), limits));
+      new HttpPages(listen, std::move(listening), std::move(probes), std::move(pages), limits));
   STELED_RETURN_IF_ERROR(server->Begin());
   return server;
 }
 
-HttpPages::HttpPages(ListeningSocket listening, Pages probes, Pages pages, Limits limits)
-    : probes_(std::move(probes)),
+HttpPages::HttpPages(const std::string& listen, ListeningSocket listening, Pages probes,
+                     Pages pages, Limits limits)
+    : listen_(listen),
+      probes_(std::move(probes)),
       pages_(std::move(pages)),
       limits_(limits),
       epolls_{epoll_create1(EPOLL_CLOEXEC), epoll_create1(EPOLL_CLOEXEC),
@@ -171,7 +201,7 @@ void HttpPages::Serve(uint64_t id, bool makes_page) {
   HttpExchange::Next next = HttpExchange::Next::kClose;  // if the response finds no memory
   RunRound("a page", [&] {
     HttpExchange& exchange = connection->exchange;
-    if (makes_page) exchange.Respond(ResponseTo(exchange.method(), exchange.path()));
+    if (makes_page) exchange.Respond(ResponseTo(exchange));
     next = exchange.Continue();
   });
   const std::lock_guard lock(mutex_);
@@ -232,7 +262,9 @@ void HttpPages::CloseExcess(uint64_t kept) {
   }
 }
 
-std::string HttpPages::ResponseTo(std::string_view method, std::string_view path) const {
+std::string HttpPages::ResponseTo(const HttpExchange& exchange) const {
+  const std::string& method = exchange.method();
+  const std::string& path = exchange.path();
   const bool with_body = method != "HEAD";
   const auto respond = [with_body](const Page& page, std::string_view extra = "") {
     return HttpResponse(page.status, page.type, page.body, with_body, extra);
@@ -242,7 +274,10 @@ std::string HttpPages::ResponseTo(std::string_view method, std::string_view path
     if (const auto found = pages->find(path); found != pages->end()) {
       if (method != "GET" && method != "HEAD")
         return respond({.status = 405, .body = "only GET and HEAD\n"}, "Allow: GET, HEAD\r\n");
-      return respond(found->second());
+      const Page page = found->second();
+      if (page.needs_known_host && !IsKnownHost(exchange.host(), listen_))
+        return respond({.status = 421, .body = fmt::format(kUnknownHost, path)});
+      return respond(page);
     }
     for (const auto& [known, make] : *pages) paths += " " + known;
   }

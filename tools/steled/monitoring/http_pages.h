@@ -44,6 +44,10 @@ class HttpPages {
     int status = 200;
     std::string type = "text/plain; charset=utf-8";
     std::string body;
+    // Returned only if the header Host has an IP address, localhost, or the host of `listen`, or is
+    // missing. Otherwise the response is 421: a site whose name leads to this address (DNS
+    // rebinding) must not read the page in the browser of a user.
+    bool needs_known_host = false;
   };
   using Pages = std::map<std::string, std::function<Page()>, std::less<>>;  // by path
 
@@ -79,7 +83,8 @@ class HttpPages {
   // What a connection waits for. Each has an epoll, and threads that take its events.
   enum Epoll : uint8_t { kClients, kProbes, kPages };
 
-  HttpPages(ListeningSocket listening, Pages probes, Pages pages, Limits limits);
+  HttpPages(const std::string& listen, ListeningSocket listening, Pages probes, Pages pages,
+            Limits limits);
 
   absl::Status Begin();
   void RunClients();
@@ -92,8 +97,9 @@ class HttpPages {
   bool Await(uint64_t id, Connection* connection, HttpExchange::Next next);
   void CloseLate();
   void CloseExcess(uint64_t kept);
-  std::string ResponseTo(std::string_view method, std::string_view path) const;
+  std::string ResponseTo(const HttpExchange& exchange) const;
 
+  const std::string listen_;
   const Pages probes_;
   const Pages pages_;
   const Limits limits_;
