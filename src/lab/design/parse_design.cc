@@ -96,24 +96,34 @@ void ParseTables(const MemberReader& members, DesignModel* design, DesignErrors*
                 fmt::format("{} queries, at most {}", query_count, kQueriesMax));
 }
 
+absl::StatusOr<DesignModel> ParseText(std::string_view text, std::string_view file,
+                                      DesignErrors* errors) {
+  DesignModel design{.file = std::string(file)};
+  const std::optional<YamlNode> root = ParseYaml(text, errors);
+  if (!root.has_value()) return errors->ToStatus();
+  const MemberReader members(*root, "a design", {"stele", "inputs", "tables", "lint"}, errors);
+  members.Require("stele");
+  if (const auto version = members.Text("stele"); version.has_value() && *version != kVersion)
+    errors->Add(members.Find("stele")->mark, fmt::format("stele must be {}", kVersion));
+  for (const YamlNode* const input : members.MembersOf("inputs"))
+    design.inputs.push_back(ParseInput(*input, errors));
+  ParseTables(members, &design, errors);
+  if (const YamlNode* const lint = members.Find("lint")) design.lint = ParseLint(*lint, errors);
+  if (errors->empty()) CheckTables(design, errors);
+  STELE_RETURN_IF_ERROR(errors->ToStatus());
+  return design;
+}
+
 }  // namespace
 
 absl::StatusOr<DesignModel> ParseDesign(std::string_view text, std::string_view file) {
   DesignErrors errors{ShownText(file)};
-  DesignModel design{.file = std::string(file)};
-  const std::optional<YamlNode> root = ParseYaml(text, &errors);
-  if (!root.has_value()) return errors.ToStatus();
-  const MemberReader members(*root, "a design", {"stele", "inputs", "tables", "lint"}, &errors);
-  members.Require("stele");
-  if (const auto version = members.Text("stele"); version.has_value() && *version != kVersion)
-    errors.Add(members.Find("stele")->mark, fmt::format("stele must be {}", kVersion));
-  for (const YamlNode* const input : members.MembersOf("inputs"))
-    design.inputs.push_back(ParseInput(*input, &errors));
-  ParseTables(members, &design, &errors);
-  if (const YamlNode* const lint = members.Find("lint")) design.lint = ParseLint(*lint, &errors);
-  if (errors.empty()) CheckTables(design, &errors);
-  STELE_RETURN_IF_ERROR(errors.ToStatus());
-  return design;
+  return ParseText(text, file, &errors);
+}
+
+absl::StatusOr<DesignModel> ParseStoredDesign(std::string_view text) {
+  DesignErrors errors{std::string(kDesignProperty), /*is_stored=*/true};
+  return ParseText(text, kDesignProperty, &errors);
 }
 
 absl::StatusOr<std::string> ReadDesignFile(const std::string& path) {

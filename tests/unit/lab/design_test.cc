@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "lab/design/design_model.h"
 #include "lab/design/map_fields.h"
+#include "lab/design/parse_design.h"
 #include "lab/design/row_mapping.h"
 #include "lab/yaml/key_schema.h"
 #include "lab/yaml/yaml_tree.h"
@@ -239,6 +240,11 @@ TEST(DesignTest, TemplatesThatCanNeverWorkAreErrors) {
        "d.yaml:6:10: field \"t\": the digits before bucket_time are in us: write "
        "bucket_time:WIDTH:us"},
       {DesignWith("{t|seconds|or:0|bucket_time:1h:ms}"), "d.yaml:6:10: field \"t\": the digits"},
+      {DesignWith("{t|micros|pad:16|bucket_time:1h}"), "d.yaml:6:10: field \"t\": the digits"},
+      {DesignWith("{t|micros|trim|or:0|upper|bucket_time:1h}"), "d.yaml:6:10: field \"t\": the"},
+      {DesignWith("{t|bucket_time:1m|pad:13|bucket_time:1h:s}"),
+       "d.yaml:6:10: field \"t\": the digits before bucket_time are in ms"},
+      {cell("f:{t|micros|pad:16|bucket_time:1h}", "1"), "d.yaml:7:32: field \"t\": the digits"},
   };
   for (const auto& [text, expected] : kCases)
     EXPECT_TRUE(ErrorOf(text).starts_with(expected)) << ErrorOf(text) << " for " << text;
@@ -255,6 +261,7 @@ TEST(DesignTest, TemplatesThatMayWorkAreRight) {
   for (const char* const key :
        {"{t|seconds|day}", "{t|day|rev_date}", "{t|iso_day|rev_date}", "{t|micros|rev_ts}",
         "{t|bucket_time:1h|day}", "{t|seconds|bucket_time:1h:s|day}", "{t|millis|bucket_time:1h}",
+        "{t|micros|sub:0:10|bucket_time:1h:s}", "{t|seconds|pad:10|millis|bucket_time:1h}",
         "{a|salt:16|pad:2}", "{t|pad:13|day}", "{t|or:0|pad:10}", "{t|hour|sub:8:2|pad:2}",
         "{t|pad:8|rev_date}", "{t|pad:14|sub:0:8|rev_date}",
         "{t|rev_digits|rev_digits|rev_date}"}) {
@@ -269,6 +276,21 @@ TEST(DesignTest, TemplatesThatMayWorkAreRight) {
                                "    queries: {q: {read: {start: \"{@bucket}#a\", end: "
                                "\"{@bucket}#b\", fan_out: 4}}}\n")),
             "");
+}
+
+// Regression: a table of an older version had such a design, and its key was not known any more.
+TEST(DesignTest, AStoredDesignPassesChecksThatAreNewer) {
+  const std::string wrong = DesignWith("{a}#{t|micros|bucket_time:1h}");
+  EXPECT_FALSE(ParseDesign(wrong, "d.yaml").ok());
+  const auto stored = ParseStoredDesign(wrong);
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ(stored->tables[0].key.delimiter, "#");
+  EXPECT_TRUE(ParseStoredDesign(DesignWith("{a}",
+                                           "    rows: [{input: in, cells: {"
+                                           "\"f:{t|micros|bucket_time:1h}\": \"1\"}}]\n"))
+                  .ok());
+  const absl::Status status = ParseStoredDesign(DesignWith("{a")).status();
+  EXPECT_TRUE(status.message().starts_with("lab.design:6:10: ")) << status;
 }
 
 TEST(DesignTest, BoundsAndFanOutThatFitAreRight) {
