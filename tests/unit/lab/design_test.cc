@@ -156,6 +156,26 @@ TEST(DesignTest, ReportsErrorsWithPositions) {
     EXPECT_TRUE(ErrorOf(text).starts_with(expected)) << ErrorOf(text) << "\nfor " << text;
 }
 
+TEST(DesignTest, FiltersAreCompiled) {
+  const auto with = [](std::string_view filter) {
+    return DesignWith("{a}",
+                      fmt::format("    queries: {{q: {{read: {{filter: '{}'}}}}}}\n", filter));
+  };
+  for (const auto& [filter, error] : std::vector<std::pair<std::string, std::string>>{
+           {R"(row_regex("a("))", R"(filter: row key regex "a(": )"},
+           {R"(value_regex("[{x}"))",
+            R"(with the text 1 for each field: filter: value regex "[1": )"},
+           {R"(column_regex("+{x}"))", R"(with the text 1 for each field: filter: column regex)"},
+           {R"(timestamps(1, ))", "filter: "}})
+    EXPECT_TRUE(ErrorOf(with(filter)).starts_with("d.yaml:7:34: " + error))
+        << filter << ": " << ErrorOf(with(filter));
+  for (const char* const filter :
+       {R"(row_regex("[a-{x}]"))", R"(timestamps({from}, {to}))", R"(latest({n}))",
+        R"(timestamps(1600000000000000, {to}))", R"(row_regex(".*#{x|pad:2}"))"})
+    EXPECT_EQ(ErrorOf(with(filter)), "") << filter;
+  EXPECT_TRUE(ParseStoredDesign(with(R"(row_regex("a("))")).ok());
+}
+
 TEST(DesignTest, ReportsOneErrorForOneMistakeAndAllMistakesAtOnce) {
   EXPECT_EQ(ErrorOf(DesignWith("{a")),
             "d.yaml:6:10: the template, byte 1: { without }; {{ is a brace");
