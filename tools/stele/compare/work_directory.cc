@@ -46,7 +46,11 @@ class TemporaryWorkDirectory : public WorkDirectory {
     pthread_sigmask(SIG_BLOCK, &signals, &signals_before_);
     signals_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
     end_ = ::eventfd(0, EFD_CLOEXEC);
-    if (signals_ >= 0 && end_ >= 0) waiter_ = std::jthread([this] { AwaitSignal(); });
+    if (signals_ >= 0 && end_ >= 0) {
+      waiter_ = std::jthread([this] { AwaitSignal(); });
+    } else {  // without a waiter, a blocked signal would be lost
+      pthread_sigmask(SIG_SETMASK, &signals_before_, nullptr);
+    }
   }
   ~TemporaryWorkDirectory() override {
     const uint64_t one = 1;
