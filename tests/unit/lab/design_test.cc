@@ -310,7 +310,7 @@ TEST(DesignTest, AStoredDesignPassesChecksThatAreNewer) {
                                            "\"f:{t|micros|bucket_time:1h}\": \"1\"}}]\n"))
                   .ok());
   const absl::Status status = ParseStoredDesign(DesignWith("{a")).status();
-  EXPECT_TRUE(status.message().starts_with("lab.design:6:10: ")) << status;
+  EXPECT_TRUE(std::string(status.message()).starts_with("lab.design:6:10: ")) << status;
 }
 
 TEST(DesignTest, BoundsAndFanOutThatFitAreRight) {
@@ -361,6 +361,16 @@ TEST(DesignTest, TheNormalFormIsADesign) {
   EXPECT_EQ(DesignOf(json).ToJson(), json);
   EXPECT_EQ(design.tables(), std::vector<std::string>{"t"});
   EXPECT_EQ(design.queries("t"), (std::vector<std::string>{"q", "w"}));
+}
+
+// A terminal may get the text. Raw, YAML would reject U+009B, so a stored design was lost.
+TEST(DesignTest, TheNormalFormEscapesHiddenCharacters) {
+  const Design design = DesignOf(DesignWith("a\\u202e\\x9b\\U000e0041{a}"));
+  const std::string json = design.ToJson();
+  EXPECT_NE(json.find("a\\u202e\\u009b\U000e0041{a}"), std::string::npos) << json;
+  const auto again = Design::Parse(json, "again");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->ToJson(), json);
 }
 
 TEST(DesignTest, MapsRecordsToRows) {
