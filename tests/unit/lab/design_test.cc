@@ -76,6 +76,15 @@ TEST(YamlTest, ErrorsHavePositions) {
   }
 }
 
+TEST(YamlTest, PositionsCountEveryLineBreak) {
+  for (const std::string end : {"\n", "\r\n", "\r", "\xc2\x85", "\xe2\x80\xa8"}) {
+    DesignErrors errors("d.yaml");
+    EXPECT_FALSE(ParseYaml("a: b" + end + "c: d" + end + "e: \x01", &errors).has_value());
+    EXPECT_TRUE(std::string(errors.ToStatus().message()).starts_with("d.yaml:3:4: "))
+        << errors.ToStatus() << " for " << end.size() << " bytes";
+  }
+}
+
 TEST(YamlTest, AliasesAreLimited) {
   DesignErrors errors("d");
   const auto tree = ParseYaml("a: &x [1, 2]\nb: *x\n", &errors);
