@@ -26,7 +26,7 @@ constexpr char kShop[] =
     "      of-item: {read: {filter: 'value_regex(\"{item}\")'}}\n"
     "      add: {write: orders}\n"
     "      \"a/../b,\\e[31m\": {read: {limit: 1}}\n"
-    "      wrong-filter: {read: {filter: 'row_regex(\"(\")', row: \"{user}\"}}\n"
+    "      wrong-filter: {read: {filter: 'timestamps({pieces}, )', row: \"{user}\"}}\n"
     "  other:\n"
     "    families: {o: {}}\n"
     "    key: \"{user}\"\n"

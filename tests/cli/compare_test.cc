@@ -1,5 +1,6 @@
 // Tests stele compare-designs: exact figures, answers, and the files left behind.
 #ifdef STELE_HAS_LAB
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -591,6 +592,26 @@ TEST(WorkDirectoryTest, ASignalRemovesATemporaryDirectory) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
   EXPECT_FALSE(std::filesystem::exists(path)) << path;
+}
+
+// Regression: the signals stayed blocked, and the command could not be interrupted.
+TEST(WorkDirectoryTest, WithoutDescriptorsSignalsAreNotBlocked) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    rlimit files{};
+    ::getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = 0;
+    if (::setrlimit(RLIMIT_NOFILE, &files) != 0) ::_exit(2);
+    const auto directory = cli::WorkDirectory::MakeTemporary("test");
+    if (!directory.ok() || ::rmdir((*directory)->path().c_str()) != 0) ::_exit(3);
+    sigset_t blocked;
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    ::_exit(sigismember(&blocked, SIGTERM) != 0 || sigismember(&blocked, SIGINT) != 0 ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 }  // namespace

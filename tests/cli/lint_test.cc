@@ -1,6 +1,7 @@
 // Tests stele lint: flags, exit statuses, formats.
 #ifdef STELE_HAS_LAB
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,15 +47,22 @@ TEST_F(LintCommandTest, NoInputIsReplaced) {
 }
 
 // The command waits for keys from a pipe when the signal comes. It opens the pipe after it has made
-// its directory.
+// its directory. The pipe is full at first, so it has room only after the command has read. Then
+// the command waits for the end, which does not come.
 TEST_F(LintCommandTest, ASignalRemovesTheTemporaryRows) {
   const std::string keys = Path("pipe");
   const std::string directory = Path("tmp");
   ASSERT_EQ(::mkfifo(keys.c_str(), 0600), 0);
   ASSERT_TRUE(std::filesystem::create_directory(directory));
-  const auto lint = Start({"lint", "--keys", keys}, {"TMPDIR=" + directory});
-  const int writer = ::open(keys.c_str(), O_WRONLY | O_CLOEXEC);
+  const int writer = ::open(keys.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);  // waits for no reader
   ASSERT_GE(writer, 0);
+  const std::string lines = "key\n";
+  while (::write(writer, lines.data(), lines.size()) > 0) {
+  }
+  const auto lint = Start({"lint", "--keys", keys}, {"TMPDIR=" + directory});
+  pollfd room = {.fd = writer, .events = POLLOUT, .revents = 0};
+  constexpr int kBoundMillis = 5 * 60 * 1000;
+  ASSERT_EQ(::poll(&room, 1, kBoundMillis), 1) << "the command reads nothing";
   EXPECT_FALSE(std::filesystem::is_empty(directory));
   EXPECT_EQ(lint->EndBy(SIGTERM), SIGTERM);
   EXPECT_TRUE(std::filesystem::is_empty(directory));

@@ -36,7 +36,11 @@ EndSignals::EndSignals(std::function<void(int signal)> on_signal)
   pthread_sigmask(SIG_BLOCK, &signals, &signals_before_);
   signals_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
   end_ = ::eventfd(0, EFD_CLOEXEC);
-  if (signals_ >= 0 && end_ >= 0) waiter_ = std::jthread([this] { AwaitSignals(); });
+  if (signals_ >= 0 && end_ >= 0) {
+    waiter_ = std::jthread([this] { AwaitSignals(); });
+  } else {  // a blocked signal would be lost
+    pthread_sigmask(SIG_SETMASK, &signals_before_, nullptr);
+  }
 }
 
 EndSignals::~EndSignals() {

@@ -15,7 +15,6 @@
 namespace stele::internal::lab {
 namespace {
 
-constexpr char kDesignProperty[] = "lab.design";
 constexpr char kKeySchemaProperty[] = "row_key_schema";
 constexpr size_t kListedQueriesMax = 20;
 constexpr size_t kShownBytesMax = 300;  // of a key
@@ -87,8 +86,8 @@ std::string DifferenceOf(const Schema& existing, const Schema& wanted, bool comp
   const auto design = existing.properties().find(kDesignProperty);
   if (design == existing.properties().end())
     return "it was made without a design, so its key is not known";
-  const auto parsed = ParseDesign(design->second, kDesignProperty);
-  const auto parsed_wanted = ParseDesign(wanted.properties().at(kDesignProperty), kDesignProperty);
+  const auto parsed = ParseStoredDesign(design->second);
+  const auto parsed_wanted = ParseStoredDesign(wanted.properties().find(kDesignProperty)->second);
   if (!parsed.ok() || !parsed_wanted.ok()) return "its property lab.design is no design";
   const DesignKey& key = parsed->tables[0].key;
   const DesignKey& wanted_key = parsed_wanted->tables[0].key;
@@ -146,7 +145,7 @@ absl::StatusOr<Schema> Design::TableSchema(std::string_view table) const {
   STELE_ASSIGN_OR_RETURN(const DesignTable* const found,
                          internal::lab::FindDesignTable(*model_, table));
   Schema schema = found->schema;
-  schema.SetProperty(internal::lab::kDesignProperty,
+  schema.SetProperty(std::string(internal::lab::kDesignProperty),
                      internal::lab::TableDesignJson(*model_, *found));
   if (found->key.schema.has_value())
     schema.SetProperty(internal::lab::kKeySchemaProperty, found->key.schema->ToString());

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <concepts>
 
-#include "lab/mapping/lab_json.h"
+#include "lab/values/shown_text.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -22,13 +22,13 @@ class JsonWriter {
   }
   void Name(std::string_view name) {
     Separate();
-    AppendJsonString(name, &text_);
+    AppendShownJson(name, &text_, /*has_surrogates=*/false);
     text_ += ':';
     is_first_ = true;
   }
   void Text(std::string_view text) {
     Separate();
-    AppendJsonString(text, &text_);
+    AppendShownJson(text, &text_, /*has_surrogates=*/false);
   }
   void Member(std::string_view name, std::string_view text) {
     Name(name);

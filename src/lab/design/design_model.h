@@ -77,7 +77,8 @@ struct DesignRead {
   std::vector<DesignColumn> columns = {};  // empty: all
   int64_t versions = 0;                    // 0: all
   std::optional<Template> filter = {};
-  int64_t fan_out = 0;  // 0: one request
+  Mark filter_mark = {};  // of the read if there is no filter
+  int64_t fan_out = 0;    // 0: one request
 };
 
 struct DesignQuery {

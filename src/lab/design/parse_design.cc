@@ -1,12 +1,14 @@
 #include "lab/design/parse_design.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/status.h"
 #include "io/file_system.h"
 #include "lab/design/parse_lint.h"
 #include "lab/design/parse_table.h"
+#include "lab/design/query_request.h"
 #include "lab/values/shown_text.h"
 #include "lab/yaml/member_reader.h"
 #include "lab/yaml/yaml_tree.h"
@@ -58,7 +60,36 @@ DesignInput ParseInput(const YamlNode& node, DesignErrors* errors) {
   return input;
 }
 
-// Creates the tables in memory: the engine knows which names, rules and limits are valid.
+// Returns the error of the engine for the filter of a read, for each text of its fields. A filter
+// may be right only for some texts, such as the bounds of a range: then it has no error. FilterOf()
+// has checked the syntax.
+absl::Status FilterError(const Table& table, const DesignRead& read) {
+  constexpr std::string_view kTexts[] = {"1", "0", "1000", "9000000000000000", "0.5", "a", "z"};
+  constexpr size_t kAttemptsMax = 343;  // all texts for three fields
+  absl::Status first_error;
+  bool has_fields = false;
+  for (size_t attempt = 0; attempt == 0 || (has_fields && attempt < kAttemptsMax); ++attempt) {
+    size_t texts = attempt;
+    const auto filter = FilterOf(read, [&](const Template::Piece& /*field*/) {
+      has_fields = true;
+      const size_t text = texts % std::size(kTexts);
+      texts /= std::size(kTexts);
+      return absl::StatusOr<std::string>(std::string(kTexts[text]));
+    });
+    if (!filter.ok() && attempt == 0) return absl::OkStatus();  // reported before
+    if (!filter.ok()) continue;
+    if (texts > 0) break;  // the other attempts are for more fields than the filter has
+    RowReader rows = table.ReadRows(RowSet(RowRange::StartingAt("")), *filter, {.limit = 1});
+    while (rows.Next()) {
+    }
+    if (rows.status().ok()) return absl::OkStatus();
+    if (attempt == 0) first_error = rows.status();
+  }
+  return has_fields ? WithContext(first_error, "with the text 1 for each field") : first_error;
+}
+
+// Creates the tables in memory, and reads them with the filters of queries: the engine knows which
+// names, rules, limits and regular expressions are valid.
 void CheckTables(const DesignModel& design, DesignErrors* errors) {
   auto database = Database::Open("mem:");
   if (!database.ok()) {
@@ -68,6 +99,12 @@ void CheckTables(const DesignModel& design, DesignErrors* errors) {
   for (const DesignTable& table : design.tables) {
     const auto created = database->CreateTable(table.name, table.schema);
     if (!created.ok()) errors->Add(table.mark, ToStd(created.status().message()));
+    if (!created.ok() || errors->is_stored()) continue;
+    for (const DesignQuery& query : table.queries) {
+      if (!query.read.has_value()) continue;
+      const absl::Status status = FilterError(*created, *query.read);
+      if (!status.ok()) errors->Add(query.read->filter_mark, ToStd(status.message()));
+    }
   }
 }
 
@@ -96,24 +133,34 @@ void ParseTables(const MemberReader& members, DesignModel* design, DesignErrors*
                 fmt::format("{} queries, at most {}", query_count, kQueriesMax));
 }
 
+absl::StatusOr<DesignModel> ParseText(std::string_view text, std::string_view file,
+                                      DesignErrors* errors) {
+  DesignModel design{.file = std::string(file)};
+  const std::optional<YamlNode> root = ParseYaml(text, errors);
+  if (!root.has_value()) return errors->ToStatus();
+  const MemberReader members(*root, "a design", {"stele", "inputs", "tables", "lint"}, errors);
+  members.Require("stele");
+  if (const auto version = members.Text("stele"); version.has_value() && *version != kVersion)
+    errors->Add(members.Find("stele")->mark, fmt::format("stele must be {}", kVersion));
+  for (const YamlNode* const input : members.MembersOf("inputs"))
+    design.inputs.push_back(ParseInput(*input, errors));
+  ParseTables(members, &design, errors);
+  if (const YamlNode* const lint = members.Find("lint")) design.lint = ParseLint(*lint, errors);
+  if (errors->empty()) CheckTables(design, errors);
+  STELE_RETURN_IF_ERROR(errors->ToStatus());
+  return design;
+}
+
 }  // namespace
 
 absl::StatusOr<DesignModel> ParseDesign(std::string_view text, std::string_view file) {
   DesignErrors errors{ShownText(file)};
-  DesignModel design{.file = std::string(file)};
-  const std::optional<YamlNode> root = ParseYaml(text, &errors);
-  if (!root.has_value()) return errors.ToStatus();
-  const MemberReader members(*root, "a design", {"stele", "inputs", "tables", "lint"}, &errors);
-  members.Require("stele");
-  if (const auto version = members.Text("stele"); version.has_value() && *version != kVersion)
-    errors.Add(members.Find("stele")->mark, fmt::format("stele must be {}", kVersion));
-  for (const YamlNode* const input : members.MembersOf("inputs"))
-    design.inputs.push_back(ParseInput(*input, &errors));
-  ParseTables(members, &design, &errors);
-  if (const YamlNode* const lint = members.Find("lint")) design.lint = ParseLint(*lint, &errors);
-  if (errors.empty()) CheckTables(design, &errors);
-  STELE_RETURN_IF_ERROR(errors.ToStatus());
-  return design;
+  return ParseText(text, file, &errors);
+}
+
+absl::StatusOr<DesignModel> ParseStoredDesign(std::string_view text) {
+  DesignErrors errors{std::string(kDesignProperty), /*is_stored=*/true};
+  return ParseText(text, kDesignProperty, &errors);
 }
 
 absl::StatusOr<std::string> ReadDesignFile(const std::string& path) {

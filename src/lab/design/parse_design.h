@@ -12,8 +12,15 @@
 
 namespace stele::internal::lab {
 
+// The property of a table that has its part of the design, as JSON.
+inline constexpr std::string_view kDesignProperty = "lab.design";
+
 // `file` is the name in messages. Checks names, references, templates, rules and schemas.
 absl::StatusOr<DesignModel> ParseDesign(std::string_view text, std::string_view file);
+
+// Parses kDesignProperty of a table. Checks that are newer than the design are left out:
+// the table exists.
+absl::StatusOr<DesignModel> ParseStoredDesign(std::string_view text);
 
 // Reads a file for ParseDesign(), or for another parser of YAML: at most one byte more than it
 // accepts. Errors: those of the file system.

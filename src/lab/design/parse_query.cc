@@ -126,6 +126,8 @@ DesignRead ParseRead(const YamlNode& node, const QueryScope& scope, DesignErrors
   read.columns = ParseColumns(members, "columns", scope, errors);
   read.versions = members.Number("versions", 1, kVersionsMax).value_or(0);
   read.filter = members.TemplateOf("filter");
+  const YamlNode* const filter = members.Find("filter");
+  read.filter_mark = filter == nullptr ? node.mark : filter->mark;
   read.fan_out = members.Number("fan_out", kFanOutMin, kFanOutMax).value_or(0);
   CheckRows(members, errors);
   CheckBounds(members, read, errors);

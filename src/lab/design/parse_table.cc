@@ -178,6 +178,9 @@ std::optional<DesignCell> ParseCell(const YamlNode& node, const Schema& schema,
     errors->Add(node.name_mark, ToStd(status.message()));
     return std::nullopt;
   }
+  const absl::Status units = CheckUnits(*qualifier);
+  if (!units.ok() && errors->AddForFile(node.name_mark, ToStd(units.message())))
+    return std::nullopt;
   cell.qualifier = *std::move(qualifier);
   CheckHasNoBucket(cell.qualifier, node.name_mark, errors);
   if (!cell.qualifier.has_fields() && !cell.qualifier.pieces().empty() &&

@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 #include "lab/import_modes/import_mode.h"
-#include "lab/mapping/lab_json.h"
+#include "lab/values/shown_text.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -67,13 +67,13 @@ void AppendAttributes(const DynamoDbImportReport& report, std::string* out) {
 
 void AppendName(std::string_view name, std::string* out) {
   if (out->back() != '{' && out->back() != '[') out->push_back(',');
-  AppendJsonString(name, out);
+  AppendShownJson(name, out);
   out->push_back(':');
 }
 
 void AppendText(std::string_view name, std::string_view text, std::string* out) {
   AppendName(name, out);
-  AppendJsonString(text, out);
+  AppendShownJson(text, out);
 }
 
 void AppendNumber(std::string_view name, uint64_t number, std::string* out) {
@@ -158,7 +158,7 @@ void AppendNotesJson(const DynamoDbImportReport& report, std::string* out) {
     out->push_back('[');
     for (const std::string& sample : note.samples) {
       if (out->back() != '[') out->push_back(',');
-      AppendJsonString(sample, out);
+      AppendShownJson(sample, out);
     }
     out->append("]}");
   }

@@ -113,12 +113,15 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(const std::string& pa
   std::string target = path;
   // The file system of databases does not follow symbolic links.
   std::error_code error;
-  if (std::filesystem::is_symlink(path, error)) {
-    target = std::filesystem::canonical(path, error).string();
-    if (error) target = path;
+  const bool is_link = std::filesystem::is_symlink(path, error);
+  if (is_link) target = std::filesystem::canonical(path, error).string();
+  std::unique_ptr<internal::File> file;
+  if (is_link && error) {  // the link of a descriptor to a file without a name: SpooledInput
+    STELE_ASSIGN_OR_RETURN(file, SequentialInput::Open(path));
+  } else {
+    STELE_ASSIGN_OR_RETURN(file,
+                           internal::PosixFileSystem()->Open(target, internal::OpenMode::kRead));
   }
-  STELE_ASSIGN_OR_RETURN(auto file,
-                         internal::PosixFileSystem()->Open(target, internal::OpenMode::kRead));
   std::unique_ptr<InputFile> input(new InputFile(std::move(file)));
   if (hashes) input->md5_ = std::make_unique<lab::Md5>();
   STELE_RETURN_IF_ERROR(input->Fill());

@@ -56,13 +56,18 @@ absl::StatusOr<std::unique_ptr<SpooledInput>> SpooledInput::Create(
   path += "/stele_input_XXXXXX";
   const int fd = mkostemp(path.data(), O_CLOEXEC);
   if (fd < 0) return ErrnoStatus("create", path, errno);
-  std::unique_ptr<SpooledInput> input(new SpooledInput(path));
-  const absl::Status copied = fill(fd, path);
-  close(fd);
-  if (!copied.ok()) return copied;
+  // The file loses its name at once, so that nothing stays if a signal ends the process.
+  const std::string nameless = fmt::format("/proc/self/fd/{}", fd);
+  const bool has_name = access(nameless.c_str(), R_OK) != 0;  // no /proc
+  if (!has_name) unlink(path.c_str());
+  std::unique_ptr<SpooledInput> input(new SpooledInput(fd, has_name ? path : nameless, has_name));
+  STELE_RETURN_IF_ERROR(fill(fd, path));
   return input;
 }
 
-SpooledInput::~SpooledInput() { unlink(path_.c_str()); }
+SpooledInput::~SpooledInput() {
+  if (has_name_) unlink(path_.c_str());
+  close(fd_);
+}
 
 }  // namespace stele::internal::lab

@@ -2,8 +2,8 @@
 
 #include "base/status.h"
 #include "keys/utf8.h"
-#include "lab/mapping/lab_json.h"
 #include "lab/values/base64.h"
+#include "lab/values/shown_text.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -18,7 +18,7 @@ std::string_view ShownTable(const LintFinding& finding) {
 
 void AppendJsonName(std::string_view name, std::string* out) {
   if (out->back() != '{' && out->back() != '[') out->push_back(',');
-  AppendJsonString(name, out);
+  AppendShownJson(name, out);
   out->push_back(':');
 }
 
@@ -26,7 +26,7 @@ void AppendJsonName(std::string_view name, std::string* out) {
 void AppendJsonText(std::string_view name, std::string_view text, std::string* out) {
   if (!FirstNotUtf8(text).has_value()) {
     AppendJsonName(name, out);
-    AppendJsonString(text, out);
+    AppendShownJson(text, out);
     return;
   }
   AppendJsonName(std::string(name) + "_base64", out);

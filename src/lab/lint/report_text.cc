@@ -5,8 +5,8 @@
 #include "base/status.h"
 #include "keys/utf8.h"
 #include "lab/lint/finding_text.h"
-#include "lab/mapping/lab_json.h"
 #include "lab/values/base64.h"
+#include "lab/values/shown_text.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -39,7 +39,7 @@ void AppendSamples(const std::vector<std::string>& samples, std::string* out) {
   for (const std::string& sample : samples) {
     if (out->back() != '[') out->push_back(',');
     if (is_text) {
-      AppendJsonString(sample, out);
+      AppendShownJson(sample, out);
     } else {
       out->push_back('"');
       AppendBase64(sample, out);
@@ -133,7 +133,7 @@ std::string LintReport::ToJson() const {
   out += '[';
   for (const std::string& id : not_run) {
     if (out.back() != '[') out += ',';
-    internal::lab::AppendJsonString(id, &out);
+    internal::lab::AppendShownJson(id, &out);
   }
   out += ']';
   if (skipped_lines > 0) internal::lab::AppendCount("skipped_lines", skipped_lines, &out);

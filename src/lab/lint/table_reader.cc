@@ -15,7 +15,6 @@ constexpr size_t kRangesMax = 64;
 constexpr uint64_t kPieceBytes = uint64_t{4} << 20;
 constexpr uint64_t kProgressRows = 4096;
 constexpr std::string_view kKeySchemaPropertyName = "row_key_schema";
-constexpr std::string_view kDesignPropertyName = "lab.design";
 
 using PieceSink = std::function<void(const RowView& piece)>;
 
@@ -114,9 +113,9 @@ bool BeginsSpread(const DesignKey& key) {
 }  // namespace
 
 std::optional<SegmentPlan> DesignedPlan(const Schema& schema) {
-  const auto property = schema.properties().find(kDesignPropertyName);
+  const auto property = schema.properties().find(kDesignProperty);
   if (property == schema.properties().end()) return std::nullopt;
-  const auto design = ParseDesign(property->second, kDesignPropertyName);
+  const auto design = ParseStoredDesign(property->second);
   if (!design.ok() || design->tables.size() != 1) return std::nullopt;
   const DesignKey& key = design->tables.front().key;
   return SegmentPlan{.delimiter = key.delimiter,

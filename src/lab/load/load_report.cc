@@ -1,7 +1,7 @@
 // load/load_report.cc: the report of a load as text and as JSON.
 #include "base/status.h"
-#include "lab/mapping/lab_json.h"
 #include "lab/values/number_text.h"
+#include "lab/values/shown_text.h"
 #include "stele/lab/load.h"
 
 namespace stele {
@@ -38,7 +38,7 @@ void AppendTexts(const std::vector<std::string>& texts, std::string* out) {
   *out += '[';
   for (const std::string& text : texts) {
     if (out->back() != '[') *out += ',';
-    internal::lab::AppendJsonString(text, out);
+    internal::lab::AppendShownJson(text, out);
   }
   *out += ']';
 }
@@ -49,7 +49,7 @@ std::string LoadReport::ToJson() const {
   std::string json = "{\"load\":1,\"tables\":{";
   for (const auto& [name, counts] : tables) {
     if (json.back() != '{') json += ',';
-    internal::lab::AppendJsonString(name, &json);
+    internal::lab::AppendShownJson(name, &json);
     json += fmt::format(
         ":{{\"records\":{},\"rows\":{},\"cells\":{},\"bad\":{},\"duplicates\":{},\"unfilled_"
         "cells\":",

@@ -59,11 +59,11 @@ void CheckKeyLength(const RuleCall& call) {
       "Shorten the parts of the key: codes instead of names, no repeated words";
   if (mean > call.Parameter("mean")) {
     call.Report(mean, call.Parameter("mean"),
-                fmt::format("row keys have {} bytes on average", ShownNumber(mean)), kAdvice);
+                fmt::format("row keys have {} bytes on average", RoundedNumber(mean)), kAdvice);
   } else if (share > call.Parameter("share") && mean > call.Parameter("floor")) {
     call.Report(share, call.Parameter("share"),
                 fmt::format("row keys are {} of the data, with {} bytes on average", Percent(share),
-                            ShownNumber(mean)),
+                            RoundedNumber(mean)),
                 kAdvice);
   }
 }
@@ -78,7 +78,7 @@ void CheckQualifierLength(const RuleCall& call) {
   if (ratio <= limit || mean <= call.Parameter("mean")) return;
   call.Report(ratio, limit,
               fmt::format("qualifiers are {} times as large as values, with {} bytes on average",
-                          ShownNumber(ratio), ShownNumber(mean)),
+                          RoundedNumber(ratio), RoundedNumber(mean)),
               "Shorten the qualifiers: each cell stores its own");
 }
 
@@ -104,8 +104,8 @@ void CheckTinyCells(const RuleCall& call) {
   if (mean >= call.Parameter("bytes") || cells <= call.Parameter("cells")) return;
   LintFinding& finding = call.Report(
       mean, call.Parameter("bytes"),
-      fmt::format("rows have {} cells on average, and values {} bytes", ShownNumber(cells),
-                  ShownNumber(mean)),
+      fmt::format("rows have {} cells on average, and values {} bytes", RoundedNumber(cells),
+                  RoundedNumber(mean)),
       "Store values that are read together in one cell, for example as JSON or Protocol Buffers");
   finding.evidence = fmt::format("{} of keys, qualifiers and values", Bytes(sizes.bytes()));
   if (const auto disk = call.table().disk_bytes)

@@ -34,7 +34,7 @@ void CheckHashed(const RuleCall& call) {
     LintFinding& finding = call.Report(
         entropy, form.entropy_min,
         fmt::format("first segment: looks like a hash in {} of the keys ({} bits per character)",
-                    Percent(share), ShownNumber(entropy)),
+                    Percent(share), RoundedNumber(entropy)),
         "Ranges of hashed keys have no meaning. Use the value itself, or a short hash as a bucket "
         "before it");
     finding.count = form.hashes.rows;

@@ -18,9 +18,9 @@ void CheckSkew(const RuleCall& call) {
   LintFinding& finding = call.ReportOperations(
       has_peak ? ratio : gini, call.Parameter(has_peak ? "ratio" : "gini"),
       has_peak ? fmt::format("the busiest of {} has {} times as many operations as the mean",
-                             Counted(spread.bands().size(), "key range"), ShownNumber(ratio))
+                             Counted(spread.bands().size(), "key range"), RoundedNumber(ratio))
                : fmt::format("few of {} have most of the operations (Gini coefficient {})",
-                             Counted(spread.bands().size(), "key range"), ShownNumber(gini)),
+                             Counted(spread.bands().size(), "key range"), RoundedNumber(gini)),
       "Begin the key with a part that spreads the load, or cache what is read most");
   finding.samples = {spread.hottest_key().substr(0, kSampleBytesMax)};
   finding.evidence = "the busiest range begins at " + InQuotes(finding.samples.front());
@@ -33,7 +33,7 @@ void CheckFarRows(const RuleCall& call) {
   if (ratio <= call.Parameter("ratio")) return;
   LintFinding& finding = call.ReportOperations(
       ratio, call.Parameter("ratio"),
-      fmt::format("MultiGets touch {} key ranges per key on average", ShownNumber(ratio)),
+      fmt::format("MultiGets touch {} key ranges per key on average", RoundedNumber(ratio)),
       "Rows that are read together need a common prefix, so that they are in one block");
   finding.count = spread.multi_gets();
 }

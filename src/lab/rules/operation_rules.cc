@@ -52,7 +52,7 @@ void CheckOverread(const RuleCall& call) {
   if (ratio <= call.Parameter("ratio")) return;
   LintFinding& finding = call.ReportOperations(
       ratio, call.Parameter("ratio"),
-      fmt::format("reads with a filter examine {} cells per returned cell", ShownNumber(ratio)),
+      fmt::format("reads with a filter examine {} cells per returned cell", RoundedNumber(ratio)),
       "Give the columns that are read a family of their own, or narrow the rows");
   finding.count = facts.filtered_reads();
 }
@@ -69,7 +69,7 @@ void CheckUnknownColumns(const RuleCall& call) {
   call.ReportOperations(
       mean, call.Parameter("qualifiers"),
       fmt::format("rows have {} columns on average, nearly all different, and are read whole",
-                  ShownNumber(mean)),
+                  RoundedNumber(mean)),
       "If readers do not know the names of columns, one cell with all of them is cheaper");
 }
 
@@ -125,7 +125,7 @@ void CheckMonotone(const RuleCall& call) {
       is_ordered ? share : rho, call.Parameter(is_ordered ? "share" : "rho"),
       is_ordered
           ? fmt::format("{} of the new rows sort after (or before) all others", Percent(share))
-          : fmt::format("new rows arrive in key order (correlation {})", ShownNumber(rho)),
+          : fmt::format("new rows arrive in key order (correlation {})", RoundedNumber(rho)),
       "One tablet gets all writes. Begin the key with a part that does not grow");
   finding.count = order.rows();
 }
@@ -147,7 +147,7 @@ void CheckSuffixQueries(const RuleCall& call) {
     LintFinding& finding = call.ReportOperations(
         ratio, call.Parameter("ratio"),
         fmt::format("scans with row_regex{} examine {} rows per returned row",
-                    tag.empty() ? "" : " of " + InQuotes(tag), ShownNumber(ratio)),
+                    tag.empty() ? "" : " of " + InQuotes(tag), RoundedNumber(ratio)),
         "The key does not begin with what is asked for. Add a table with another order of parts");
     finding.count = scans.scans;
     return;

@@ -59,22 +59,42 @@ std::vector<std::string> Applied(const TemplateFunction& function,
   return results;
 }
 
-// The unit of the digits that a function makes of a time.
-std::optional<keys::TimeUnit> UnitMadeBy(Kind kind) {
-  if (kind == Kind::kSeconds) return keys::TimeUnit::kSeconds;
-  if (kind == Kind::kMillis) return keys::TimeUnit::kMillis;
-  if (kind == Kind::kMicros) return keys::TimeUnit::kMicros;
-  return std::nullopt;
+// The unit of the digits of a time after a function, if `unit` is that before it.
+std::optional<keys::TimeUnit> UnitAfter(const TemplateFunction& function,
+                                        std::optional<keys::TimeUnit> unit) {
+  switch (function.kind) {
+    case Kind::kSeconds:
+      return keys::TimeUnit::kSeconds;
+    case Kind::kMillis:
+      return keys::TimeUnit::kMillis;
+    case Kind::kMicros:
+      return keys::TimeUnit::kMicros;
+    case Kind::kBucketTime:
+      return static_cast<keys::TimeUnit>(function.length);
+    case Kind::kOr:
+    case Kind::kPad:
+    case Kind::kTrim:
+    case Kind::kLower:
+    case Kind::kUpper:
+      return unit;  // the same number
+    default:
+      return std::nullopt;
+  }
 }
 
-// bucket_time of digits in another unit makes buckets of another width.
-absl::Status CheckUnit(const TemplateFunction& before, const TemplateFunction& function) {
-  const auto unit = UnitMadeBy(before.kind);
-  if (function.kind != Kind::kBucketTime || !unit.has_value()) return absl::OkStatus();
-  if (function.length == static_cast<int64_t>(*unit)) return absl::OkStatus();
-  constexpr std::string_view kUnits[] = {"s", "ms", "us"};
-  return InvalidArgument("the digits before bucket_time are in {0}: write bucket_time:WIDTH:{0}",
-                         kUnits[static_cast<size_t>(*unit)]);
+absl::Status CheckUnitsOf(const Template::Piece& field) {
+  std::optional<keys::TimeUnit> unit;
+  for (const TemplateFunction& function : field.functions) {
+    if (function.kind == Kind::kBucketTime && unit.has_value() &&
+        function.length != static_cast<int64_t>(*unit)) {
+      constexpr std::string_view kUnits[] = {"s", "ms", "us"};
+      return InvalidArgument(
+          "field \"{1}\": the digits before bucket_time are in {0}: write bucket_time:WIDTH:{0}",
+          kUnits[static_cast<size_t>(*unit)], Printable(field.text));
+    }
+    unit = UnitAfter(function, unit);
+  }
+  return absl::OkStatus();
 }
 
 // The texts that a field may have.
@@ -85,7 +105,6 @@ struct FieldTexts {
 
 absl::StatusOr<FieldTexts> TextsOf(const Template::Piece& field) {
   FieldTexts texts;
-  const TemplateFunction* function_before = nullptr;
   for (const TemplateFunction& function : field.functions) {
     if (function.kind == Kind::kOr) {
       if (!texts.alternative.has_value() || texts.alternative->empty())
@@ -93,9 +112,6 @@ absl::StatusOr<FieldTexts> TextsOf(const Template::Piece& field) {
       continue;
     }
     const std::string field_name = fmt::format("field \"{}\"", Printable(field.text));
-    if (function_before != nullptr)
-      STELE_RETURN_IF_ERROR(WithContext(CheckUnit(*function_before, function), field_name));
-    function_before = &function;
     if (texts.alternative.has_value()) {
       auto applied = Apply(function, *texts.alternative);
       if (!applied.ok()) return WithContext(applied.status(), field_name + ": the text of or");
@@ -128,6 +144,12 @@ absl::Status NotNumber(std::string_view text) {
 absl::Status CheckFunctions(const Template& text) {
   for (const Template::Piece& piece : text.pieces())
     if (piece.is_field) STELE_RETURN_IF_ERROR(TextsOf(piece).status());
+  return absl::OkStatus();
+}
+
+absl::Status CheckUnits(const Template& text) {
+  for (const Template::Piece& piece : text.pieces())
+    if (piece.is_field) STELE_RETURN_IF_ERROR(CheckUnitsOf(piece));
   return absl::OkStatus();
 }
 

@@ -25,4 +25,12 @@ std::string ShownNumber(double number) {
   return text == "-0" ? "0" : text;
 }
 
+std::string RoundedNumber(double number) {
+  const double size = std::abs(number);
+  if (size >= 100 && size < 1e18)
+    return (number < 0 ? "-" : "") + WithCommas(static_cast<uint64_t>(std::round(size)));
+  const double scale = size >= 10 ? 10 : size >= 1 ? 100 : 1000;
+  return ShownNumber(std::round(number * scale) / scale);
+}
+
 }  // namespace stele::internal::lab

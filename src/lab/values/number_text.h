@@ -17,5 +17,8 @@ std::string Counted(uint64_t number, std::string_view noun);
 std::string Percent(double share);
 // A number with at most four decimals.
 std::string ShownNumber(double number);
+// A measured number for a message: three digits, and all digits before the point. 49.8359 becomes
+// "49.8", and 1234.5 "1,235".
+std::string RoundedNumber(double number);
 
 }  // namespace stele::internal::lab

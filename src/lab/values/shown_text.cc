@@ -75,7 +75,7 @@ std::string ShownText(std::string_view bytes) {
   return text;
 }
 
-void AppendShownJson(std::string_view text, std::string* out) {
+void AppendShownJson(std::string_view text, std::string* out, bool has_surrogates) {
   const auto escape = [&](uint32_t unit) {
     fmt::format_to(std::back_inserter(*out), "\\u{:04x}", unit);
   };
@@ -85,7 +85,7 @@ void AppendShownJson(std::string_view text, std::string* out) {
     if (character.code == '"' || character.code == '\\') {
       out->push_back('\\');
       out->append(character.bytes);
-    } else if (character.is_shown) {
+    } else if (character.is_shown || (character.code >= 0x10000 && !has_surrogates)) {
       out->append(character.bytes);
     } else if (character.code < 0x10000) {
       escape(character.code);

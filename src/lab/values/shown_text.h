@@ -15,7 +15,8 @@ std::string ShownText(std::string_view bytes);
 // The same, with at most `columns` columns of a terminal; "~" at the end replaces the rest.
 std::string ShownText(std::string_view bytes, size_t columns);
 // Appends a JSON string. The characters that ShownText() replaces are \uXXXX. `text` is UTF-8.
-void AppendShownJson(std::string_view text, std::string* out);
+// YAML has no surrogate pairs, so without them characters beyond U+FFFF are not escaped.
+void AppendShownJson(std::string_view text, std::string* out, bool has_surrogates = true);
 // How many columns of a terminal ShownText() of these bytes needs.
 size_t ShownColumns(std::string_view bytes);
 

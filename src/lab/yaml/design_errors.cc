@@ -9,6 +9,11 @@ void DesignErrors::Add(Mark mark, std::string_view what) {
   lines_.push_back(fmt::format("{}:{}:{}: {}", file_, mark.line, mark.column, what));
 }
 
+bool DesignErrors::AddForFile(Mark mark, std::string_view what) {
+  if (!is_stored_) Add(mark, what);
+  return !is_stored_;
+}
+
 absl::Status DesignErrors::ToStatus() const {
   if (empty()) return absl::OkStatus();
   std::string text;

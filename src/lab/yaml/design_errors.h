@@ -23,11 +23,17 @@ class DesignErrors {
  public:
   static constexpr size_t kListedMax = 20;
 
-  // `file` is the name in messages. Control characters must be escaped.
-  explicit DesignErrors(std::string file) : file_(std::move(file)) {}
+  // `file` is the name in messages. Control characters must be escaped. `is_stored`: the text is a
+  // property of a table, and not a file.
+  explicit DesignErrors(std::string file, bool is_stored = false)
+      : file_(std::move(file)), is_stored_(is_stored) {}
 
   // Adds an error. Only the first kListedMax ones are kept.
   void Add(Mark mark, std::string_view what);
+  // Adds an error that only a file has. A table keeps a design that was right when it was stored.
+  // Returns false if nothing was added.
+  bool AddForFile(Mark mark, std::string_view what);
+  bool is_stored() const { return is_stored_; }
   bool empty() const { return count_ == 0; }
 
   // Returns OK, or InvalidArgument with one line "FILE:LINE:COLUMN: what" per error.
@@ -35,6 +41,7 @@ class DesignErrors {
 
  private:
   const std::string file_;
+  const bool is_stored_;
   std::vector<std::string> lines_;
   size_t count_ = 0;
 };

@@ -20,9 +20,13 @@ std::optional<Template> TemplateOfNode(const YamlNode& node, DesignErrors* error
   if (!text.has_value()) return std::nullopt;
   auto parsed = Template::Parse(*text);
   const absl::Status status = parsed.ok() ? CheckFunctions(*parsed) : parsed.status();
-  if (status.ok()) return *std::move(parsed);
-  errors->Add(node.mark, ToStd(status.message()));
-  return std::nullopt;
+  if (!status.ok()) {
+    errors->Add(node.mark, ToStd(status.message()));
+    return std::nullopt;
+  }
+  const absl::Status units = CheckUnits(*parsed);
+  if (!units.ok() && errors->AddForFile(node.mark, ToStd(units.message()))) return std::nullopt;
+  return *std::move(parsed);
 }
 
 MemberReader::MemberReader(const YamlNode& node, std::string_view what,

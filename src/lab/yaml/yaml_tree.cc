@@ -16,10 +16,17 @@ constexpr size_t kNodeBytes = 8;  // added to the size of a node's text
 Mark MarkOf(const yaml_mark_t& mark) { return {.line = mark.line + 1, .column = mark.column + 1}; }
 
 // libyaml's reader states only an offset. The bytes before it are UTF-8. Columns count characters.
+// Lines end as for libyaml's marks: with \n, \r\n, \r, or U+0085, U+2028, U+2029.
 Mark MarkOfByte(std::string_view text, size_t offset) {
   Mark mark = {.line = 1, .column = 1};
-  for (const char c : text.substr(0, offset)) {
-    if (c == '\n') {
+  const std::string_view before = text.substr(0, offset);
+  for (size_t i = 0; i < before.size(); ++i) {
+    const char c = before[i];
+    const std::string_view read = before.substr(0, i + 1);
+    const bool is_break = c == '\n' || (c == '\r' && !before.substr(i + 1).starts_with('\n')) ||
+                          read.ends_with("\xc2\x85") || read.ends_with("\xe2\x80\xa8") ||
+                          read.ends_with("\xe2\x80\xa9");
+    if (is_break) {
       ++mark.line;
       mark.column = 1;
     } else if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) {

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "lab/design/design_model.h"
 #include "lab/design/map_fields.h"
+#include "lab/design/parse_design.h"
 #include "lab/design/row_mapping.h"
 #include "lab/yaml/key_schema.h"
 #include "lab/yaml/yaml_tree.h"
@@ -72,6 +73,15 @@ TEST(YamlTest, ErrorsHavePositions) {
     ParseYaml(text, &errors);
     EXPECT_TRUE(std::string(errors.ToStatus().message()).starts_with(expected))
         << errors.ToStatus() << " for " << text.substr(0, 40);
+  }
+}
+
+TEST(YamlTest, PositionsCountEveryLineBreak) {
+  for (const std::string end : {"\n", "\r\n", "\r", "\xc2\x85", "\xe2\x80\xa8"}) {
+    DesignErrors errors("d.yaml");
+    EXPECT_FALSE(ParseYaml("a: b" + end + "c: d" + end + "e: \x01", &errors).has_value());
+    EXPECT_TRUE(std::string(errors.ToStatus().message()).starts_with("d.yaml:3:4: "))
+        << errors.ToStatus() << " for " << end.size() << " bytes";
   }
 }
 
@@ -153,6 +163,26 @@ TEST(DesignTest, ReportsErrorsWithPositions) {
   };
   for (const auto& [text, expected] : kCases)
     EXPECT_TRUE(ErrorOf(text).starts_with(expected)) << ErrorOf(text) << "\nfor " << text;
+}
+
+TEST(DesignTest, FiltersAreCompiled) {
+  const auto with = [](std::string_view filter) {
+    return DesignWith("{a}",
+                      fmt::format("    queries: {{q: {{read: {{filter: '{}'}}}}}}\n", filter));
+  };
+  for (const auto& [filter, error] : std::vector<std::pair<std::string, std::string>>{
+           {R"(row_regex("a("))", R"(filter: row key regex "a(": )"},
+           {R"(value_regex("[{x}"))",
+            R"(with the text 1 for each field: filter: value regex "[1": )"},
+           {R"(column_regex("+{x}"))", R"(with the text 1 for each field: filter: column regex)"},
+           {R"(timestamps(1, ))", "filter: "}})
+    EXPECT_TRUE(ErrorOf(with(filter)).starts_with("d.yaml:7:34: " + error))
+        << filter << ": " << ErrorOf(with(filter));
+  for (const char* const filter :
+       {R"(row_regex("[a-{x}]"))", R"(timestamps({from}, {to}))", R"(latest({n}))",
+        R"(timestamps(1600000000000000, {to}))", R"(row_regex(".*#{x|pad:2}"))"})
+    EXPECT_EQ(ErrorOf(with(filter)), "") << filter;
+  EXPECT_TRUE(ParseStoredDesign(with(R"(row_regex("a("))")).ok());
 }
 
 TEST(DesignTest, ReportsOneErrorForOneMistakeAndAllMistakesAtOnce) {
@@ -239,6 +269,11 @@ TEST(DesignTest, TemplatesThatCanNeverWorkAreErrors) {
        "d.yaml:6:10: field \"t\": the digits before bucket_time are in us: write "
        "bucket_time:WIDTH:us"},
       {DesignWith("{t|seconds|or:0|bucket_time:1h:ms}"), "d.yaml:6:10: field \"t\": the digits"},
+      {DesignWith("{t|micros|pad:16|bucket_time:1h}"), "d.yaml:6:10: field \"t\": the digits"},
+      {DesignWith("{t|micros|trim|or:0|upper|bucket_time:1h}"), "d.yaml:6:10: field \"t\": the"},
+      {DesignWith("{t|bucket_time:1m|pad:13|bucket_time:1h:s}"),
+       "d.yaml:6:10: field \"t\": the digits before bucket_time are in ms"},
+      {cell("f:{t|micros|pad:16|bucket_time:1h}", "1"), "d.yaml:7:32: field \"t\": the digits"},
   };
   for (const auto& [text, expected] : kCases)
     EXPECT_TRUE(ErrorOf(text).starts_with(expected)) << ErrorOf(text) << " for " << text;
@@ -255,6 +290,7 @@ TEST(DesignTest, TemplatesThatMayWorkAreRight) {
   for (const char* const key :
        {"{t|seconds|day}", "{t|day|rev_date}", "{t|iso_day|rev_date}", "{t|micros|rev_ts}",
         "{t|bucket_time:1h|day}", "{t|seconds|bucket_time:1h:s|day}", "{t|millis|bucket_time:1h}",
+        "{t|micros|sub:0:10|bucket_time:1h:s}", "{t|seconds|pad:10|millis|bucket_time:1h}",
         "{a|salt:16|pad:2}", "{t|pad:13|day}", "{t|or:0|pad:10}", "{t|hour|sub:8:2|pad:2}",
         "{t|pad:8|rev_date}", "{t|pad:14|sub:0:8|rev_date}",
         "{t|rev_digits|rev_digits|rev_date}"}) {
@@ -269,6 +305,21 @@ TEST(DesignTest, TemplatesThatMayWorkAreRight) {
                                "    queries: {q: {read: {start: \"{@bucket}#a\", end: "
                                "\"{@bucket}#b\", fan_out: 4}}}\n")),
             "");
+}
+
+// Regression: a table of an older version had such a design, and its key was not known any more.
+TEST(DesignTest, AStoredDesignPassesChecksThatAreNewer) {
+  const std::string wrong = DesignWith("{a}#{t|micros|bucket_time:1h}");
+  EXPECT_FALSE(ParseDesign(wrong, "d.yaml").ok());
+  const auto stored = ParseStoredDesign(wrong);
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ(stored->tables[0].key.delimiter, "#");
+  EXPECT_TRUE(ParseStoredDesign(DesignWith("{a}",
+                                           "    rows: [{input: in, cells: {"
+                                           "\"f:{t|micros|bucket_time:1h}\": \"1\"}}]\n"))
+                  .ok());
+  const absl::Status status = ParseStoredDesign(DesignWith("{a")).status();
+  EXPECT_TRUE(std::string(status.message()).starts_with("lab.design:6:10: ")) << status;
 }
 
 TEST(DesignTest, BoundsAndFanOutThatFitAreRight) {
@@ -319,6 +370,16 @@ TEST(DesignTest, TheNormalFormIsADesign) {
   EXPECT_EQ(DesignOf(json).ToJson(), json);
   EXPECT_EQ(design.tables(), std::vector<std::string>{"t"});
   EXPECT_EQ(design.queries("t"), (std::vector<std::string>{"q", "w"}));
+}
+
+// A terminal may get the text. Raw, YAML would reject U+009B, so a stored design was lost.
+TEST(DesignTest, TheNormalFormEscapesHiddenCharacters) {
+  const Design design = DesignOf(DesignWith("a\\u202e\\x9b\\U000e0041{a}"));
+  const std::string json = design.ToJson();
+  EXPECT_NE(json.find("a\\u202e\\u009b\U000e0041{a}"), std::string::npos) << json;
+  const auto again = Design::Parse(json, "again");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->ToJson(), json);
 }
 
 TEST(DesignTest, MapsRecordsToRows) {

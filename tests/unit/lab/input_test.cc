@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 #include <zstd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "lab/dynamodb/export_directory.h"
 #include "lab/input/line_reader.h"
+#include "lab/input/spooled_input.h"
 #include "unit/lab/export_fixture.h"
 
 namespace stele::internal::lab {
@@ -56,6 +59,21 @@ TEST(InputFileTest, ReadsPlainGzipAndZstdByContent) {
   EXPECT_EQ(LinesOf(directory.Write("d", Zstd("one\ntw") + Zstd("o\n\nfour"))).lines, kLines);
   EXPECT_TRUE(LinesOf(directory.Write("e", "")).lines.empty());
   EXPECT_EQ(LinesOf(directory.Write("f", "abc")).md5, "kAFQmDzST7DWlj99KOF/cg==");
+}
+
+// A file without a name cannot stay after a signal.
+TEST(SpooledInputTest, LeavesNoFileAndIsReadTwice) {
+  const TemporaryDirectory directory;
+  const char* const variable = std::getenv("TMPDIR");
+  const std::string before = variable == nullptr ? "" : variable;
+  ASSERT_EQ(::setenv("TMPDIR", directory.File("").c_str(), 1), 0);
+  const auto input = SpooledInput::Write("one\ntwo\n");
+  variable == nullptr ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before.c_str(), 1);
+  ASSERT_TRUE(input.ok()) << input.status();
+  EXPECT_TRUE(std::filesystem::is_empty(directory.File("")));
+  EXPECT_EQ(std::filesystem::file_size((*input)->path()), 8u);
+  const std::vector<std::string> kLines = {"one", "two"};
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(LinesOf((*input)->path()).lines, kLines) << i;
 }
 
 TEST(InputFileTest, ReportsDamagedAndTruncatedFiles) {

@@ -1,6 +1,7 @@
 // Tests each rule of the advisor with tables that have a problem and tables that do not.
 #include <openssl/sha.h>
 
+#include "lab/values/number_text.h"
 #include "stele/keys.h"
 #include "unit/lab/lint_fixture.h"
 
@@ -343,6 +344,21 @@ TEST(LintRulesTest, BytesAndContentsOfKeys) {
       {"KEY-PII", false, few_cards},
       {"KEY-PII", true, qualifier, {}, 1},
   });
+}
+
+TEST(LintRulesTest, MessagesHaveRoundedNumbers) {
+  LintFixture fixture;
+  fixture.Keys(0, 29, [](int i) { return Repeated(48) + std::to_string(i); });
+  const LintReport report = fixture.Lint({.only = {"SIZE-KEY-LONG"}});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_NE(report.findings[0].message.find("with 49.7 bytes on average"), std::string::npos)
+      << report.findings[0].message;
+  EXPECT_EQ(RoundedNumber(49.8359), "49.8");
+  EXPECT_EQ(RoundedNumber(1234.5), "1,235");
+  EXPECT_EQ(RoundedNumber(100.04), "100");
+  EXPECT_EQ(RoundedNumber(3.14159), "3.14");
+  EXPECT_EQ(RoundedNumber(0.98765), "0.988");
+  EXPECT_EQ(RoundedNumber(-0.00001), "0");
 }
 
 TEST(LintRulesTest, SeveritiesOfBinaryKeys) {

@@ -1,7 +1,8 @@
 // tools/stele/compare/work_directory.h: the directory of the temporary databases of a command.
 //
 // A temporary directory is removed by the destructor, and before SIGINT, SIGTERM or SIGHUP end the
-// process. Make it before the process has other threads: they must not get these signals.
+// process. Make it before the process has other threads: they must not get these signals. Without
+// free descriptors, a signal ends the process and the directory stays.
 //
 // A directory to keep is removed only if it is empty.
 //
