@@ -456,6 +456,30 @@ TEST_F(CompareDesignsTest, DifferentAnswersAreCounted) {
   EXPECT_EQ(json["designs"][0]["queries"][0]["differing_operations"], report.answers_compared);
 }
 
+TEST_F(CompareDesignsTest, BytesThatAreNotUtf8AreBase64InTheJson) {
+  CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  report.trace = "t\xff.jsonl";
+  report.designs[0].data.largest_row = "/\xff\x01";
+  report.designs[1].data.largest_row = "a\\b\u202e";
+  report.differences = {
+      {.query = 1, .record = {{"number", "\xff\x01"}, {"user", "\u00fc"}}, .values = {1, 0}}};
+  const std::string text = report.ToJson("1.2.3");
+  EXPECT_EQ(text.find("\u202e"), std::string::npos) << "a terminal would turn the text around";
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  EXPECT_FALSE(json.contains("trace"));
+  EXPECT_EQ(json["trace_base64"], "dP8uanNvbmw=");
+  const auto& designs = json["designs"];
+  EXPECT_FALSE(designs[0]["data"].contains("largest_row"));
+  EXPECT_EQ(designs[0]["data"]["largest_row_base64"], "L/8B");
+  EXPECT_EQ(designs[1]["data"]["largest_row"], "a\\b\u202e");
+  EXPECT_FALSE(designs[1]["data"].contains("largest_row_base64"));
+  const auto expected = nlohmann::json::parse(
+      R"({"query":"one","record":{"user":"\u00fc"},"record_base64":{"number":"/wE="},)"
+      R"("values":[1,0]})");
+  EXPECT_EQ(json["differences"], nlohmann::json::array({expected}));
+}
+
 TEST_F(CompareDesignsTest, AnEstimateCountsNodes) {
   const auto settings =
       EstimateSettings::Load(directory_.Write("node.yaml", "{reads: 10, rate: 1000, target: 1}\n"));
