@@ -69,7 +69,13 @@ std::string ReplayedText(const CompareReport& report) {
                      source);
 }
 
+// Designs that answer differently do not do the same work, so none of them is better.
+bool HasDifferences(const CompareReport& report) {
+  return report.answers_equal < report.answers_compared;
+}
+
 void AddTableLines(const CompareReport& report, FigureTable* table) {
+  const Direction lower = HasDifferences(report) ? Direction::kNone : Direction::kLowerIsBetter;
   const auto count = [&](const std::string& label, const std::string& figure, Direction direction,
                          uint64_t TableFigures::*member) {
     table->AddExact(label, figure, direction,
@@ -93,7 +99,7 @@ void AddTableLines(const CompareReport& report, FigureTable* table) {
                        figures.cells_per_row_max);
   });
   count("bytes of the largest row", "", Direction::kNone, &TableFigures::largest_row_bytes);
-  table->AddExact("logical bytes", "logical bytes", Direction::kLowerIsBetter,
+  table->AddExact("logical bytes", "logical bytes", lower,
                   OfDesigns<double>(report,
                                     [](const DesignFigures& design) {
                                       return static_cast<double>(design.data.logical_bytes());
@@ -107,8 +113,7 @@ void AddTableLines(const CompareReport& report, FigureTable* table) {
     return fmt::format("{:.0f} / {:.0f} / {:.0f} %", percent(figures.key_bytes),
                        percent(figures.qualifier_bytes), percent(figures.value_bytes));
   });
-  count("disk bytes, compacted", "disk bytes", Direction::kLowerIsBetter,
-        &TableFigures::disk_bytes);
+  count("disk bytes, compacted", "disk bytes", lower, &TableFigures::disk_bytes);
   text("write amplification of the load", [](const DesignFigures& design) {
     return TwoDigits(RatioOf(design.data.written_bytes, design.data.loaded_logical_bytes));
   });
@@ -247,9 +252,8 @@ void AddQueryGroup(size_t query, const CompareReport& report, FigureTable* table
 }
 
 void AddLoadLines(const CompareReport& report, FigureTable* table) {
-  const bool has_differences = report.answers_equal < report.answers_compared;
   const auto unless = [&](Direction direction) {
-    return has_differences ? Direction::kNone : direction;
+    return HasDifferences(report) ? Direction::kNone : direction;
   };
   table->AddGroup("overall");
   ForEachCache(report, [&](const std::string& cache, const TimedOf& timed) {
@@ -322,7 +326,7 @@ void AddEstimateGroup(const stele::lab::EstimateSettings& settings, const Compar
       [](double gb) { return fmt::format("{:.3g}", gb); });
   // A scan of the whole table makes the estimate too low for a larger table.
   const bool is_comparable =
-      report.answers_equal == report.answers_compared &&
+      !HasDifferences(report) &&
       (settings.data_factor == 1 ||
        std::none_of(report.designs.begin(), report.designs.end(), [](const DesignFigures& design) {
          return design.findings.count("KEY-FULL-SCAN") > 0;

@@ -456,6 +456,24 @@ TEST_F(CompareDesignsTest, DifferentAnswersAreCounted) {
   EXPECT_EQ(json["designs"][0]["queries"][0]["differing_operations"], report.answers_compared);
 }
 
+TEST_F(CompareDesignsTest, NoDesignHasBetterSizesIfAnswersDiffer) {
+  CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  report.designs[1].data.value_bytes += report.designs[0].data.logical_bytes();
+  report.designs[1].data.disk_bytes = 2 * report.designs[0].data.disk_bytes;
+  const auto better = [&] {
+    std::set<std::string> figures;
+    for (const auto& each : nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false)["better"])
+      figures.insert(each["figure"].get<std::string>());
+    return figures;
+  };
+  EXPECT_TRUE(better().contains("logical bytes"));
+  EXPECT_TRUE(better().contains("disk bytes"));
+  --report.answers_equal;
+  EXPECT_FALSE(better().contains("logical bytes"));
+  EXPECT_FALSE(better().contains("disk bytes"));
+}
+
 TEST_F(CompareDesignsTest, BytesThatAreNotUtf8AreBase64InTheJson) {
   CompareReport report = Compared();
   ASSERT_EQ(report.designs.size(), 2u);
