@@ -197,11 +197,14 @@ void ForEachCache(const CompareReport& report,
 // Adds the records that are left out, and the reason why no design is better.
 void AddQueryRemarks(const CompareReport::Query& query, FigureTable* table) {
   if (query.differing_operations > 0)
-    table->AddRemark(fmt::format("{} answers differ, so no design is better",
-                                 WithCommas(query.differing_operations)));
+    table->AddRemark(fmt::format("{} {}, so no design is better",
+                                 Counted(query.differing_operations, "answer"),
+                                 query.differing_operations == 1 ? "differs" : "differ"));
   if (query.unusable_records > 0)
-    table->AddRemark(fmt::format("{} records are left out, the first one: {}",
-                                 WithCommas(query.unusable_records), query.first_unusable_record));
+    table->AddRemark(fmt::format(
+        "{} left out{} {}",
+        Counted(query.unusable_records, "record") + (query.unusable_records == 1 ? " is" : " are"),
+        query.unusable_records == 1 ? ":" : ", the first one:", query.first_unusable_record));
 }
 
 void AddLatencyLines(const std::string& name, size_t query, Direction lower,
@@ -405,15 +408,15 @@ std::vector<std::string> AnswerLines(const CompareReport& report) {
                                                 WithCommas(report.answers_equal),
                                                 Counted(report.answers_compared, "operation"))};
   if (report.answers_empty > 0)
-    lines.push_back(
-        fmt::format("{} of them have no value in any design: check the columns of answer",
-                    WithCommas(report.answers_empty)));
+    lines.push_back(fmt::format("{} of them {} no value in any design: check the columns of answer",
+                                WithCommas(report.answers_empty),
+                                report.answers_empty == 1 ? "has" : "have"));
   for (const CompareReport::AnswerDifference& difference : report.differences) {
     std::string line = fmt::format("{}, {}:", EscapedBytes(report.queries[difference.query].name),
                                    RecordText(difference.record));
     for (size_t i = 0; i < difference.values.size(); ++i) {
-      line += fmt::format("{} {} {} values", i == 0 ? "" : ",", report.designs[i].name,
-                          difference.values[i]);
+      line += fmt::format("{} {} {}", i == 0 ? "" : ",", report.designs[i].name,
+                          Counted(difference.values[i], "value"));
     }
     lines.push_back(line);
   }

@@ -30,7 +30,8 @@ ReplayLine LineOf(std::string_view name, const ReplayReport::Operations& part,
 
 std::string WarmupText(const ReplayReport& report) {
   if (report.warmup_operations > 0)
-    return fmt::format(", after {} operations of warm-up", report.warmup_operations);
+    return fmt::format(", after {} operation{} of warm-up", report.warmup_operations,
+                       report.warmup_operations == 1 ? "" : "s");
   if (report.warmup.count() > 0)
     return fmt::format(", after {:g} s of warm-up", SecondsOf(report.warmup));
   return "";
@@ -53,10 +54,11 @@ std::string LoopText(const ReplayReport& report, const ReplayReport::Operations&
 ReplayTable MakeReplayTable(const ReplayReport& report) {
   ReplayTable table;
   table.head = fmt::format(
-      "machine   {}\ndatabase  {}\ntrace     {}{}\nrun       {}, {} threads, seed {}{}\n",
+      "machine   {}\ndatabase  {}\ntrace     {}{}\nrun       {}, {} thread{}, seed {}{}\n",
       Machine(), EscapedBytes(report.location), EscapedBytes(report.trace),
       report.sample > 1 ? fmt::format(", with one operation in {}", report.sample) : "",
-      ReplayRateText(report.rate), report.threads, report.seed, WarmupText(report));
+      ReplayRateText(report.rate), report.threads, report.threads == 1 ? "" : "s", report.seed,
+      WarmupText(report));
   for (const auto& [name, part] : report.operations)
     table.lines.push_back(LineOf(name, part, report.time));
   const ReplayReport::Operations all = report.Sum();

@@ -474,6 +474,30 @@ TEST_F(CompareDesignsTest, NoDesignHasBetterSizesIfAnswersDiffer) {
   EXPECT_FALSE(better().contains("disk bytes"));
 }
 
+TEST_F(CompareDesignsTest, ASingleThingIsNoPlural) {
+  CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  const auto expect = [&](const std::string& part) {
+    const std::string text = report.ToText();
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+  };
+  report.queries[0].differing_operations = 1;
+  report.queries[0].unusable_records = 1;
+  report.queries[0].first_unusable_record = "a.csv:2: no user";
+  report.answers_empty = 1;
+  report.differences = {{.query = 0, .record = {{"user", "u1"}}, .values = {1, 2}}};
+  expect(" 1 answer differs, so no design is better\n");
+  expect(" 1 record is left out: a.csv:2: no user\n");
+  expect(" 1 of them has no value in any design: check the columns of answer\n");
+  expect(" of-user, user=u1: by-user 1 value, by-number 2 values\n");
+  report.queries[0].differing_operations = 1200;
+  report.queries[0].unusable_records = 2;
+  report.answers_empty = 2;
+  expect(" 1,200 answers differ, so no design is better\n");
+  expect(" 2 records are left out, the first one: a.csv:2: no user\n");
+  expect(" 2 of them have no value in any design: check the columns of answer\n");
+}
+
 TEST_F(CompareDesignsTest, BytesThatAreNotUtf8AreBase64InTheJson) {
   CompareReport report = Compared();
   ASSERT_EQ(report.designs.size(), 2u);

@@ -482,7 +482,7 @@ TEST_F(ReplayTest, TheFormsOfTheReportHaveTheFigures) {
   const ReplayReport report = Ran(Line(1, "get", R"("row":"a")"), options);
   const std::string text = report.ToText();
   EXPECT_NE(text.find("database  </script>\\x1b[31m\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("run       open loop, 100000 operations/s, 1 threads, seed 1\n"),
+  EXPECT_NE(text.find("run       open loop, 100000 operations/s, 1 thread, seed 1\n"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("\nget             1 "), std::string::npos) << text;
