@@ -73,6 +73,11 @@ COMPARED = """
   seen.headings = Array.from(document.querySelectorAll("h2"), (heading) => heading.textContent);
 """
 
+# Below the map: its size in words.
+SUMMARY = """
+  seen.summary = document.querySelector(".summary").textContent;
+"""
+
 
 def operations():
     """The row m is hot in the middle; the last row is hostile."""
@@ -88,7 +93,8 @@ def wrong_findings(seen):
                 "wheelZooms": True, "dragZooms": True, "keysGoBack": True, "shiftWheelZooms": True, "shiftWheelZoomsBack": True,
                 "horizontalWheelIsIgnored": True, "keysOfTheBrowser": [False, False, False], "heading": "<b>t", "images": 0, "hacked": 0, "requests": 0}
     wrong = [f"{name}: {seen.get(name)!r}, not {value!r}" for name, value in expected.items() if seen.get(name) != value]
-    for name, text in (("tooltip", "</script><img src=x"), ("tooltip", "\\u202e\\u001b"), ("patterns", "hot-row"), ("label", "<b>t")):
+    for name, text in (("tooltip", "</script><img src=x"), ("tooltip", "\\u202e\\u001b"), ("patterns", "hot-row"), ("label", "<b>t"),
+                       ("label", "4 bands by 99 steps of 1s from 2023-11-14T22:13:21Z. ")):
         if text not in seen.get(name, ""):
             wrong.append(f"{name}: {seen.get(name)!r} has no {text!r}")
     return wrong
@@ -97,6 +103,10 @@ def wrong_findings(seen):
 def wrong_headings(seen):
     expected = ["Heat map: <b>t", "Compared heat map: <b>t"]
     return [] if seen["headings"] == expected else [f"the headings are {seen['headings']}, not {expected}"]
+
+
+def wrong_summary(seen, expected):
+    return [] if seen["summary"].startswith(expected) else [f"the summary is {seen['summary']!r}, not {expected!r}"]
 
 
 def main():
@@ -109,7 +119,13 @@ def main():
         seen = browser.what_a_user_sees(chromium, page, USER)
         subprocess.run([sys.argv[1], "heatmap", str(trace), "--compare", str(trace), "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
         compared = browser.what_a_user_sees(chromium, page, COMPARED)
-    browser.finish(wrong_findings(seen) + wrong_headings(compared))
+        short = []
+        trace.write_text(json.dumps(next(operations()) | {"row": "a"}) + "\n", encoding="utf-8")
+        for step in ("20ms", "500us"):
+            subprocess.run([sys.argv[1], "heatmap", str(trace), "--step", step, "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
+            summary = browser.what_a_user_sees(chromium, page, SUMMARY)
+            short += wrong_summary(summary, f"1 band by 1 step of {step} from 2023-11-14T22:13:21Z. 1 operation, 1 read, 0 writes. ")
+    browser.finish(wrong_findings(seen) + wrong_headings(compared) + short)
 
 
 if __name__ == "__main__":
