@@ -61,6 +61,11 @@ absl::Status WithFlags(const absl::Status& status) {
 
 // Tells what was left out, and returns the error of the command.
 absl::Status EndOfReplay(Session& session, const lab::ReplayReport& report) {
+  if (!report.is_trace_complete)
+    session.Note(
+        fmt::format("stele: the recording did not end normally, or still runs: the trace has its "
+                    "complete blocks only; operations that were read: {}\n",
+                    report.trace_operations));
   STELE_RETURN_IF_ERROR(report.end);
   if (report.skipped_lines > 0) {
     session.Note(fmt::format("stele: left out {} of the trace\n",

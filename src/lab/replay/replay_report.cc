@@ -93,6 +93,8 @@ std::string ReplayReport::ToJson(std::string_view version) const {
   Json run = {{"location", location},
               {"trace", trace},
               {"sample", sample},
+              {"trace_operations", trace_operations},
+              {"trace_is_complete", is_trace_complete},
               {"loop", internal::lab::ReplayRateText(rate)},
               {"threads", threads},
               {"seed", seed},

@@ -66,6 +66,10 @@ ReplayTable MakeReplayTable(const ReplayReport& report) {
   table.notes =
       fmt::format("{:.3f} s, {:.3f} s of CPU\n", SecondsOf(report.time), report.cpu_seconds);
   table.notes += LoopText(report, all);
+  if (!report.is_trace_complete)
+    table.notes +=
+        fmt::format("the recording was cut off before its end; operations that were read: {}\n",
+                    report.trace_operations);
   if (all.operations == 0 && !WarmupText(report).empty())
     table.notes += "no operation was measured: the warm-up did not end before the trace\n";
   for (const auto& [why, count] : report.skipped_operations)
