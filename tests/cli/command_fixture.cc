@@ -38,7 +38,9 @@ void RunningCommand::Kill() {
 
 int RunningCommand::EndBy(int signal) {
   int how = 0;
-  if (pid_ == 0 || kill(pid_, signal) != 0 || waitpid(pid_, &how, 0) != pid_) return 0;
+  if (pid_ == 0 || kill(pid_, signal) != 0 || kill(pid_, SIGCONT) != 0 ||
+      waitpid(pid_, &how, 0) != pid_)
+    return 0;
   pid_ = 0;
   return WIFSIGNALED(how) ? WTERMSIG(how) : 0;
 }

@@ -1,6 +1,7 @@
 // Tests stele replay: what runs, in which order, and what is counted.
 #ifdef STELE_HAS_LAB
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -263,6 +264,24 @@ TEST_F(ReplayCommandTest, WritesFilesForHistogramTools) {
   log << std::ifstream(Path("a.hlog")).rdbuf();
   EXPECT_NE(log.str().find("\nTag=get,"), std::string::npos) << log.str();
   EXPECT_NE(log.str().find("\nTag=set,"), std::string::npos) << log.str();
+}
+
+// The command stops itself when it has opened the trace: then it waits for signals.
+TEST_F(ReplayCommandTest, ASignalEndsTheReplayWithAReport) {
+  const std::string trace =
+      WriteFile("trace.jsonl", Operation(1, "get", R"("row":"a")") +
+                                   Operation(3'600'000'001, "get", R"("row":"a")"));
+  for (const char* const name : {"report.txt", "report.json"}) {
+    const auto replay =
+        StartAndStopAtOpen(".jsonl", 1, {"--db", database(), "replay", trace, "-o", Path(name)});
+    ASSERT_TRUE(replay->AwaitStop());
+    EXPECT_EQ(replay->EndBy(SIGTERM), SIGTERM);
+    std::ifstream file(Path(name));
+    const std::string report((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_NE(report.find("the replay was stopped; the later operations did not run"),
+              std::string::npos)
+        << report;
+  }
 }
 
 TEST_F(ReplayCommandTest, MapsTables) {

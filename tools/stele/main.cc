@@ -14,6 +14,7 @@
 #include "arguments.h"
 #include "base/status.h"
 #include "command.h"
+#include "compare/signal_waiter.h"
 #include "help_text.h"
 #include "io/posix_descriptor.h"
 
@@ -189,6 +190,7 @@ int Main(int argc, char** argv) {
   const absl::Status ran = RunVerb(session, *words);
   const absl::Status finished = session.Finish(ran.ok());
   const int exit_status = Report(ran.ok() ? finished : ran);
+  if (session.signal() != 0) EndBySignal(session.signal());
   return exit_status == 0 && session.has_skipped() ? kSkippedStatus : exit_status;
 }
 

@@ -15,6 +15,7 @@
 
 #include "compare/designs.h"
 #include "replay/options.h"
+#include "replay/replay_stop.h"
 #include "stele/lab/replay.h"
 #endif
 
@@ -93,6 +94,7 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
       internal::CheckOutputsAreNotInputs(outputs, {replay.trace_path, replay.design_path}));
   STELE_RETURN_IF_ERROR(CheckAreDifferent(outputs));
   STELE_RETURN_IF_ERROR(CheckOutputDirectories(outputs));
+  ReplayStop stop;  // before the database has threads
   STELE_ASSIGN_OR_RETURN(
       const Database database,
       session.Open(replay.options.writes == lab::ReplayWrites::kSkip ? Session::Access::kRead
@@ -104,6 +106,8 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
     if (!progress.has_value()) progress.emplace("replaying", "operations", 0);
     progress->Set(count);
   };
+  replay.options.stop = stop.token();
+  stop.Begin();
   const absl::StatusOr<lab::ReplayReport> replayed =
       lab::Replay(database, replay.trace_path, replay.options);
   if (!replayed.ok()) return WithFlags(replayed.status());
@@ -115,6 +119,7 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
                                           .json = [&] { return report.ToJson(STELE_VERSION); },
                                           .page = [&] { return report.ToHtml(); }}));
   STELE_RETURN_IF_ERROR(WriteHistograms(replay, report));
+  session.SetSignal(stop.signal());
   return EndOfReplay(session, report);
 }
 

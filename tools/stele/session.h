@@ -91,6 +91,9 @@ class Session {
   // Sets exit status 3: the command succeeded, but left records out or has findings.
   void SkippedSome() { has_skipped_ = true; }
   bool has_skipped() const { return has_skipped_; }
+  // Ends the process by this signal after the output is complete.
+  void SetSignal(int signal) { signal_ = signal; }
+  int signal() const { return signal_; }
   // Prints to standard error: text for a person, not for a pipe.
   void Note(std::string_view text);
   // Writes what was printed so far.
@@ -113,6 +116,7 @@ class Session {
   absl::Status output_status_;
   bool keeps_output_ = false;
   bool has_skipped_ = false;
+  int signal_ = 0;
 };
 
 }  // namespace stele::cli

@@ -66,6 +66,8 @@ ReplayTable MakeReplayTable(const ReplayReport& report) {
   table.notes =
       fmt::format("{:.3f} s, {:.3f} s of CPU\n", SecondsOf(report.time), report.cpu_seconds);
   table.notes += LoopText(report, all);
+  if (!report.end.ok())
+    table.notes += fmt::format("ended early: {}\n", EscapedMessage(ToStd(report.end.message())));
   if (!report.is_trace_complete)
     table.notes +=
         fmt::format("the recording was cut off before its end; operations that were read: {}\n",

@@ -1,29 +1,19 @@
 #include "compare/work_directory.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "base/status.h"
+#include "compare/signal_waiter.h"
 
 namespace stele::cli {
 namespace {
-
-// True for a process that runs on, for example SIGHUP under nohup.
-bool IsIgnored(int signal) {
-  struct sigaction action {};
-  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
 
 class KeptDirectory : public WorkDirectory {
  public:
@@ -38,24 +28,8 @@ class KeptDirectory : public WorkDirectory {
 
 class TemporaryWorkDirectory : public WorkDirectory {
  public:
-  explicit TemporaryWorkDirectory(std::string path) : path_(std::move(path)) {
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-      if (!IsIgnored(signal)) sigaddset(&signals, signal);
-    pthread_sigmask(SIG_BLOCK, &signals, &signals_before_);
-    signals_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
-    end_ = ::eventfd(0, EFD_CLOEXEC);
-    if (signals_ >= 0 && end_ >= 0) waiter_ = std::jthread([this] { AwaitSignal(); });
-  }
-  ~TemporaryWorkDirectory() override {
-    const uint64_t one = 1;
-    if (waiter_.joinable() && ::write(end_, &one, sizeof(one)) == sizeof(one)) waiter_.join();
-    Remove();
-    if (signals_ >= 0) ::close(signals_);
-    if (end_ >= 0) ::close(end_);
-    pthread_sigmask(SIG_SETMASK, &signals_before_, nullptr);
-  }
+  explicit TemporaryWorkDirectory(std::string path) : path_(std::move(path)) {}
+  ~TemporaryWorkDirectory() override { Remove(); }
   const std::string& path() const override { return path_; }
 
  private:
@@ -67,28 +41,12 @@ class TemporaryWorkDirectory : public WorkDirectory {
       std::filesystem::remove_all(path_, ignored);
   }
 
-  // Removes the directory when a signal comes, and ends the process by this signal.
-  void AwaitSignal() const {
-    pollfd waits[] = {{signals_, POLLIN, 0}, {end_, POLLIN, 0}};
-    while (::poll(waits, 2, -1) < 0 && errno == EINTR) {
-    }
-    signalfd_siginfo info{};
-    if ((waits[1].revents & POLLIN) != 0 || ::read(signals_, &info, sizeof(info)) != sizeof(info))
-      return;
-    Remove();
-    const auto number = static_cast<int>(info.ssi_signo);
-    sigset_t one;
-    sigemptyset(&one);
-    sigaddset(&one, number);
-    pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
-    std::raise(number);
-  }
-
   const std::string path_;
-  sigset_t signals_before_ = {};
-  int signals_ = -1;
-  int end_ = -1;  // readable at the end of this object
-  std::jthread waiter_;
+  // Removes the directory when a signal comes, and ends the process by this signal.
+  const SignalWaiter waiter_{[this](int signal) {
+    Remove();
+    EndBySignal(signal);
+  }};
 };
 
 }  // namespace
