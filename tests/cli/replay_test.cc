@@ -1,5 +1,7 @@
 // Tests stele replay: what runs, in which order, and what is counted.
 #ifdef STELE_HAS_LAB
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -327,6 +329,19 @@ TEST_F(ReplayCommandTest, OutputsHaveFilesOfTheirOwn) {
   EXPECT_FALSE(std::filesystem::exists(same));
   for (const char* const flag : {"-o", "--hgrm", "--hlog"})
     ExpectError({"replay", trace, flag, Path("none/x.txt")}, 1, "there is no directory");
+  // The write of the trace does not run before these errors.
+  const std::string writes = WriteFile("writes.jsonl", Operation(1, "set", R"("row":"a")"));
+  std::filesystem::create_directory(Path("directory.txt"));
+  for (const char* const flag : {"-o", "--hgrm", "--hlog"})
+    ExpectError({"replay", writes, flag, Path("directory.txt")}, 1,
+                "directory.txt is a directory: name a file");
+  if (::geteuid() != 0) {
+    std::filesystem::create_directory(Path("locked"));
+    std::filesystem::permissions(
+        Path("locked"), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    ExpectError({"replay", writes, "--hgrm", Path("locked/x")}, 1, "create a file in");
+  }
+  EXPECT_EQ(Output({"count", "t"}), "0\n");
 }
 
 TEST_F(ReplayCommandTest, TheReportIsAlsoAFile) {

@@ -46,11 +46,21 @@ absl::Status CheckAreDifferent(const std::vector<std::string>& outputs) {
 
 absl::Status CheckOutputDirectories(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
+    if (path.empty()) continue;
     const std::filesystem::path directory = std::filesystem::path(path).parent_path();
     std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+      return internal::InvalidArgument("{} is a directory: name a file", internal::Printable(path));
     if (!directory.empty() && !std::filesystem::is_directory(directory, error))
       return internal::NotFound("{}: there is no directory {}", internal::Printable(path),
                                 internal::Printable(directory.string()));
+    // A device or a pipe is written in place.
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+      continue;
+    std::string place = std::filesystem::path(internal::LinkTargetOf(path)).parent_path().string();
+    if (place.empty()) place = ".";
+    if (::access(place.c_str(), W_OK | X_OK) != 0)
+      return internal::ErrnoStatus("create a file in", place, errno);
   }
   return absl::OkStatus();
 }

@@ -21,8 +21,9 @@ std::string DefaultStatePath(const std::string& database, std::string_view verb,
 // ignored.
 absl::Status CheckAreDifferent(const std::vector<std::string>& outputs);
 
-// Returns NotFound if the directory of one of the files does not exist. Call it before work whose
-// result the files get. A path that is "" is ignored.
+// Returns NotFound if the directory of one of the files does not exist, InvalidArgument if a path
+// is a directory itself, and PermissionDenied if no file can be created in its directory. Call it
+// before work whose result the files get. A path that is "" is ignored.
 absl::Status CheckOutputDirectories(const std::vector<std::string>& paths);
 
 // Writes a report; an older file is replaced.
