@@ -348,6 +348,16 @@ TEST_F(ArchiveTest, ARecordingIsNotReplacedByAState) {
   EXPECT_FALSE(std::filesystem::exists(archive()));
 }
 
+TEST_F(ArchiveTest, NoTraceIsInTheArchive) {
+  Fill();
+  std::vector<std::string> words = {"--trace", archive() + "/x.trace", "--db", database()};
+  for (const std::string& word : Words()) words.push_back(word);
+  const CommandResult result = RunPlain(words);
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.err.find("choose a place elsewhere"), std::string::npos) << result.err;
+  EXPECT_FALSE(std::filesystem::exists(archive()));
+}
+
 TEST_F(ArchiveTest, FilesNextToTheStateFileAreKept) {
   Fill();
   const Cells before = CellsOf(database());

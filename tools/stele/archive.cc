@@ -77,7 +77,8 @@ absl::Status CheckDirectories(const Session& session, const ArchiveRequest& requ
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({archive}, {database}));
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({database}, {archive}));
   const std::string& output = session.options().output;
-  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({output}, {archive}));
+  STELE_RETURN_IF_ERROR(
+      internal::CheckOutputsAreNotInputs({output, session.options().trace}, {archive}));
   std::vector<std::string> outputs = ArchiveStateFiles(request.state_path);
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(outputs, {database, archive, output}));
   outputs.push_back(session.options().trace);
