@@ -348,6 +348,16 @@ TEST_F(ArchiveTest, ARecordingIsNotReplacedByAState) {
   EXPECT_FALSE(std::filesystem::exists(archive()));
 }
 
+TEST_F(ArchiveTest, NoTraceIsInTheArchive) {
+  Fill();
+  std::vector<std::string> words = {"--trace", archive() + "/x.trace", "--db", database()};
+  for (const std::string& word : Words()) words.push_back(word);
+  const CommandResult result = RunPlain(words);
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.err.find("choose a place elsewhere"), std::string::npos) << result.err;
+  EXPECT_FALSE(std::filesystem::exists(archive()));
+}
+
 TEST_F(ArchiveTest, FilesNextToTheStateFileAreKept) {
   Fill();
   const Cells before = CellsOf(database());
@@ -377,6 +387,26 @@ TEST_F(ArchiveTest, FilesNextToTheStateFileAreKept) {
   for (const std::string& name : names) EXPECT_EQ(FileText(Path(name)), "notes") << name;
   for (const char* const name : {"state", "state.stele.lock", "state.stele.new"})
     EXPECT_FALSE(std::filesystem::exists(Path(name))) << name;
+}
+
+// Regression: the archive was closed before the cells were deleted.
+TEST_F(ArchiveTest, NoOtherProcessOpensTheArchiveBeforeTheDelete) {
+  std::vector<std::string> words = {"--db", database()};
+  for (const std::string& word : WithState()) words.push_back(word);
+  bool has_verified = false;
+  for (int renames = 1; !has_verified; ++renames) {
+    std::filesystem::remove_all(database());
+    std::filesystem::remove_all(archive());
+    std::filesystem::remove(Path("state"));
+    Fill();
+    const auto run = StartAndStop(renames, words);
+    ASSERT_TRUE(run->AwaitStop()) << "no state had verified cells";
+    has_verified = FileText(Path("state")).find("\"verified_cells\":") != std::string::npos;
+    if (!has_verified) continue;
+    const CommandResult other = RunPlain({"--wait", "0", "--db", archive(), "deletetable", "t"});
+    EXPECT_EQ(other.exit_status, 1) << other.out;
+    EXPECT_NE(other.err.find("is open elsewhere"), std::string::npos) << other.err;
+  }
 }
 
 TEST_F(ArchiveTest, AnArchiveThatLostVerifiedCellsDeletesNothing) {

@@ -37,7 +37,7 @@ void RunningCommand::Kill() {
 }
 
 int RunningCommand::EndBy(int signal) {
-  return pid_ == 0 || kill(pid_, signal) != 0 ? 0 : AwaitEnd();
+  return pid_ == 0 || kill(pid_, signal) != 0 || kill(pid_, SIGCONT) != 0 ? 0 : AwaitEnd();
 }
 
 int RunningCommand::AwaitEnd() {

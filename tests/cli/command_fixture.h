@@ -32,7 +32,8 @@ class RunningCommand {
   bool AwaitStop();
   // Sends SIGKILL and waits until the process is dead.
   void Kill();
-  // Sends a signal and waits for the end. Returns the signal that ended the process; 0: none.
+  // Sends a signal, continues a command that stopped, and waits for the end. Returns the signal
+  // that ended the process; 0: none.
   int EndBy(int signal);
   // Waits for the end. Returns the signal that ended the process; 0: none.
   int AwaitEnd();

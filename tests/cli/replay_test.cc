@@ -1,6 +1,9 @@
 // Tests stele replay: what runs, in which order, and what is counted.
 #ifdef STELE_HAS_LAB
+#include <unistd.h>
+
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -265,6 +268,24 @@ TEST_F(ReplayCommandTest, WritesFilesForHistogramTools) {
   EXPECT_NE(log.str().find("\nTag=set,"), std::string::npos) << log.str();
 }
 
+// The command stops itself when it has opened the trace: then it waits for signals.
+TEST_F(ReplayCommandTest, ASignalEndsTheReplayWithAReport) {
+  const std::string trace =
+      WriteFile("trace.jsonl", Operation(1, "get", R"("row":"a")") +
+                                   Operation(3'600'000'001, "get", R"("row":"a")"));
+  for (const char* const name : {"report.txt", "report.json"}) {
+    const auto replay =
+        StartAndStopAtOpen(".jsonl", 1, {"--db", database(), "replay", trace, "-o", Path(name)});
+    ASSERT_TRUE(replay->AwaitStop());
+    EXPECT_EQ(replay->EndBy(SIGTERM), SIGTERM);
+    std::ifstream file(Path(name));
+    const std::string report((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_NE(report.find("the replay was stopped; the later operations did not run"),
+              std::string::npos)
+        << report;
+  }
+}
+
 TEST_F(ReplayCommandTest, MapsTables) {
   const std::string trace =
       WriteFile("trace.jsonl", Operation(1, "set", R"("row":"a")", "p/i/old"));
@@ -308,6 +329,19 @@ TEST_F(ReplayCommandTest, OutputsHaveFilesOfTheirOwn) {
   EXPECT_FALSE(std::filesystem::exists(same));
   for (const char* const flag : {"-o", "--hgrm", "--hlog"})
     ExpectError({"replay", trace, flag, Path("none/x.txt")}, 1, "there is no directory");
+  // The write of the trace does not run before these errors.
+  const std::string writes = WriteFile("writes.jsonl", Operation(1, "set", R"("row":"a")"));
+  std::filesystem::create_directory(Path("directory.txt"));
+  for (const char* const flag : {"-o", "--hgrm", "--hlog"})
+    ExpectError({"replay", writes, flag, Path("directory.txt")}, 1,
+                "directory.txt is a directory: name a file");
+  if (::geteuid() != 0) {
+    std::filesystem::create_directory(Path("locked"));
+    std::filesystem::permissions(
+        Path("locked"), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    ExpectError({"replay", writes, "--hgrm", Path("locked/x")}, 1, "write to");
+  }
+  EXPECT_EQ(Output({"count", "t"}), "0\n");
 }
 
 TEST_F(ReplayCommandTest, TheReportIsAlsoAFile) {

@@ -101,6 +101,43 @@ TEST_F(TraceCommandTest, ARecordingThatDidNotEndIsNoted) {
   }
 }
 
+TEST_F(TraceCommandTest, AReplayTellsThatTheRecordingDidNotEnd) {
+  Output({"createtable", "orders", "families=f"});
+  const TraceHeader header = internal::FixedTraceHeader();
+  std::string one = internal::EncodeTraceHeader(header);
+  internal::AppendRecords(header, {GetTraceRecord(1)}, &one);
+  std::string whole = SmallTrace();
+  internal::AppendSummary(header, {.operations = 2, .recorded = 2}, &whole);
+  const auto replay = [&](size_t bytes) {
+    return Run({"replay", WriteFile("cut.trace", whole.substr(0, bytes)), "--rate", "max"});
+  };
+  // The second file ends in its second block.
+  for (const auto& [bytes, operations] :
+       {std::pair(SmallTrace().size(), 2), std::pair(one.size() + 20, 1)}) {
+    const CommandResult result = replay(bytes);
+    EXPECT_EQ(result.exit_status, 0) << bytes;
+    EXPECT_EQ(result.err,
+              fmt::format("stele: the recording did not end normally, or still runs: the trace has "
+                          "its complete blocks only; operations that were read: {}\n",
+                          operations));
+    EXPECT_NE(result.out.find(fmt::format("\nthe recording was cut off before its end; operations "
+                                          "that were read: {}\n",
+                                          operations)),
+              std::string::npos)
+        << result.out;
+  }
+  const CommandResult ended = replay(whole.size());
+  EXPECT_EQ(ended.exit_status, 0);
+  EXPECT_EQ(ended.err, "");
+  EXPECT_EQ(ended.out.find("cut off"), std::string::npos) << ended.out;
+  const std::string none =
+      WriteFile("none.trace", whole.substr(0, internal::kTraceHeaderBytes + 20));
+  ExpectError({"replay", none, "--rate", "max"}, 1,
+              "none.trace: the trace has no operation: its recording did not end normally");
+  ExpectError({"replay", WriteFile("none.jsonl", "\n"), "--rate", "max"}, 1,
+              "none.jsonl: the trace has no operation");
+}
+
 TEST_F(TraceCommandTest, DamageIsNotedAndWrongWordsAreErrors) {
   std::string damaged = SmallTrace();
   damaged[internal::kTraceHeaderBytes] ^= 1;

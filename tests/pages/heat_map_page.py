@@ -74,6 +74,11 @@ COMPARED = """
   seen.headings = Array.from(document.querySelectorAll("h2"), (heading) => heading.textContent);
 """
 
+# Below the map: its size in words.
+SUMMARY = """
+  seen.summary = document.querySelector(".summary").textContent;
+"""
+
 
 # The texts of the tree, which is drawn again.
 TREE = """
@@ -121,7 +126,8 @@ def wrong_findings(seen):
                 "wheelZooms": True, "dragZooms": True, "keysGoBack": True, "shiftWheelZooms": True, "shiftWheelZoomsBack": True,
                 "horizontalWheelIsIgnored": True, "keysOfTheBrowser": [False, False, False], "heading": "<b>t", "images": 0, "hacked": 0, "requests": 0}
     wrong = [f"{name}: {seen.get(name)!r}, not {value!r}" for name, value in expected.items() if seen.get(name) != value]
-    for name, text in (("tooltip", "</script><img src=x"), ("tooltip", "\\u202e\\u001b"), ("patterns", "hot-row"), ("label", "<b>t")):
+    for name, text in (("tooltip", "</script><img src=x"), ("tooltip", "\\u202e\\u001b"), ("patterns", "hot-row"), ("label", "<b>t"),
+                       ("label", "4 bands by 99 steps of 1s from 2023-11-14T22:13:21Z. ")):
         if text not in seen.get(name, ""):
             wrong.append(f"{name}: {seen.get(name)!r} has no {text!r}")
     return wrong
@@ -130,6 +136,10 @@ def wrong_findings(seen):
 def wrong_headings(seen):
     expected = ["Heat map: <b>t", "Compared heat map: <b>t"]
     return [] if seen["headings"] == expected else [f"the headings are {seen['headings']}, not {expected}"]
+
+
+def wrong_summary(seen, expected):
+    return [] if seen["summary"].startswith(expected) else [f"the summary is {seen['summary']!r}, not {expected!r}"]
 
 
 def main():
@@ -145,7 +155,13 @@ def main():
         trace.write_text("".join(json.dumps(line) + "\n" for line in operations_of_bytes()), encoding="utf-8")
         subprocess.run([sys.argv[1], "heatmap", str(trace), "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
         tree = browser.what_a_user_sees(chromium, page, TREE)
-    browser.finish(wrong_findings(seen) + wrong_headings(compared) + wrong_labels(tree))
+        short = []
+        trace.write_text(json.dumps(next(operations()) | {"row": "a"}) + "\n", encoding="utf-8")
+        for step in ("20ms", "500us"):
+            subprocess.run([sys.argv[1], "heatmap", str(trace), "--step", step, "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
+            summary = browser.what_a_user_sees(chromium, page, SUMMARY)
+            short += wrong_summary(summary, f"1 band by 1 step of {step} from 2023-11-14T22:13:21Z. 1 operation, 1 read, 0 writes. ")
+    browser.finish(wrong_findings(seen) + wrong_headings(compared) + wrong_labels(tree) + short)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,8 @@ absl::Status CheckDirectories(const Session& session, const ArchiveRequest& requ
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({archive}, {database}));
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({database}, {archive}));
   const std::string& output = session.options().output;
-  STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs({output}, {archive}));
+  STELE_RETURN_IF_ERROR(
+      internal::CheckOutputsAreNotInputs({output, session.options().trace}, {archive}));
   std::vector<std::string> outputs = ArchiveStateFiles(request.state_path);
   STELE_RETURN_IF_ERROR(internal::CheckOutputsAreNotInputs(outputs, {database, archive, output}));
   outputs.push_back(session.options().trace);
@@ -174,10 +175,9 @@ struct FilledArchive {
 
 // Returns how many cells were copied and verified. Afterwards the archive has all old cells, on
 // disk.
-absl::StatusOr<FilledArchive> FillArchive(Session& session, const ArchiveRequest& request,
-                                          const ArchiveState& state, const Table& table) {
+absl::StatusOr<FilledArchive> FillArchive(const ArchiveRequest& request, const ArchiveState& state,
+                                          const Table& table, Database& archive) {
   STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
-  STELE_ASSIGN_OR_RETURN(Database archive, OpenArchive(session, request, state));
   STELE_RETURN_IF_ERROR(CheckVerified(state, request, archive));
   STELE_ASSIGN_OR_RETURN(Table archive_table, OpenArchiveTable(archive, request.table, schema));
   FilledArchive filled;
@@ -185,7 +185,6 @@ absl::StatusOr<FilledArchive> FillArchive(Session& session, const ArchiveRequest
   STELE_RETURN_IF_ERROR(archive_table.Flush());
   STELE_RETURN_IF_ERROR(archive.Sync());
   STELE_ASSIGN_OR_RETURN(filled.verified, VerifyOldCells(table, archive_table, request.old));
-  STELE_RETURN_IF_ERROR(Within("closing the archive", archive.Close()));
   return filled;
 }
 
@@ -211,12 +210,15 @@ absl::Status MoveOldCells(Session& session, const ArchiveRequest& request, Datab
     session.Note(fmt::format("stele: {}: continuing; an earlier run verified {} in the archive\n",
                              EscapedKey(request.table),
                              Counted(*state.verified_cells(), "cell", "cells")));
-  STELE_ASSIGN_OR_RETURN(const FilledArchive filled, FillArchive(session, request, state, table));
+  // Open until the cells are deleted, so that no other process changes it after the comparison.
+  STELE_ASSIGN_OR_RETURN(Database archive, OpenArchive(session, request, state));
+  STELE_ASSIGN_OR_RETURN(const FilledArchive filled, FillArchive(request, state, table, archive));
   STELE_RETURN_IF_ERROR(state.SetVerified(filled.verified));
   STELE_ASSIGN_OR_RETURN(const OldCellCounts counts, DeleteOldCells(table, request.old));
   STELE_RETURN_IF_ERROR(database.Sync());
   PrintCounts(session, request, counts, filled.copied);
   session.KeepOutput();  // the cells have moved
+  STELE_RETURN_IF_ERROR(Within("the cells have moved: closing the archive", archive.Close()));
   STELE_RETURN_IF_ERROR(Within("the cells have moved, but the state file remains", state.Remove()));
   return Within("the cells have moved, but their space was not freed",
                 table.Compact(request.old.rows));

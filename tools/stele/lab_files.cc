@@ -56,13 +56,12 @@ absl::Status CheckOutputDirectories(const std::vector<std::string>& paths) {
     if (path.empty()) continue;
     const std::filesystem::path directory = std::filesystem::path(path).parent_path();
     std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+      return internal::InvalidArgument("{} is a directory: name a file", internal::Printable(path));
     if (!directory.empty() && !std::filesystem::is_directory(directory, error))
       return internal::NotFound("{}: there is no directory {}", internal::Printable(path),
                                 internal::Printable(directory.string()));
     const auto type = std::filesystem::status(path, error).type();
-    if (type == std::filesystem::file_type::directory)
-      return internal::FailedPrecondition("{} is a directory: name a file",
-                                          internal::Printable(path));
     // A file is replaced by a new one. A device or a pipe is written in place.
     std::filesystem::path written = path;
     if (IsReplaced(type))

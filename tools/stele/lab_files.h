@@ -21,9 +21,9 @@ std::string DefaultStatePath(const std::string& database, std::string_view verb,
 // ignored.
 absl::Status CheckAreDifferent(const std::vector<std::string>& outputs);
 
-// Returns NotFound if the directory of one of the files does not exist, and FailedPrecondition or
-// PermissionDenied if a file with this path cannot be written. Call it before work whose result the
-// files get. Opens no file. A path that is "" is ignored.
+// Returns NotFound if the directory of one of the files does not exist, InvalidArgument for a
+// directory, and PermissionDenied if a file with this path cannot be written. Call it before work
+// whose result the files get. Opens no file. A path that is "" is ignored.
 absl::Status CheckOutputDirectories(const std::vector<std::string>& paths);
 
 // Writes a report; an older file is replaced.

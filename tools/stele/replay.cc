@@ -61,6 +61,11 @@ absl::Status WithFlags(const absl::Status& status) {
 
 // Tells what was left out, and returns the error of the command.
 absl::Status EndOfReplay(Session& session, const lab::ReplayReport& report) {
+  if (!report.is_trace_complete)
+    session.Note(
+        fmt::format("stele: the recording did not end normally, or still runs: the trace has its "
+                    "complete blocks only; operations that were read: {}\n",
+                    report.trace_operations));
   STELE_RETURN_IF_ERROR(report.end);
   if (report.skipped_lines > 0) {
     session.Note(fmt::format("stele: left out {} of the trace\n",
@@ -88,6 +93,7 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
       internal::CheckOutputsAreNotInputs(outputs, {replay.trace_path, replay.design_path}));
   STELE_RETURN_IF_ERROR(CheckAreDifferent(outputs));
   STELE_RETURN_IF_ERROR(CheckOutputDirectories(outputs));
+  replay.options.stop = session.TakeStopSignals();
   STELE_ASSIGN_OR_RETURN(
       const Database database,
       session.Open(replay.options.writes == lab::ReplayWrites::kSkip ? Session::Access::kRead

@@ -99,7 +99,11 @@ struct ReplayReport {
   ReplayRate rate = ReplayRate::Recorded();
   uint64_t threads = 0, seed = 0, warmup_operations = 0;
   std::chrono::nanoseconds warmup{0};
-  uint64_t sample = 1;  // the trace has 1 in `sample` operations
+  uint64_t sample = 1;            // the trace has 1 in `sample` operations
+  uint64_t trace_operations = 0;  // of the trace that were read
+  // False: the recording of a binary trace did not end normally, or still runs. The trace has only
+  // its complete blocks.
+  bool is_trace_complete = true;
 
   // By the word of a recorded trace, such as "scan", or by the query of a logical trace.
   std::map<std::string, Operations> operations = {};
@@ -135,8 +139,8 @@ struct ReplayReport {
 // Errors, before the first operation runs:
 //   InvalidArgument      wrong options; a wrong first line of the trace; any wrong line of a
 //                        logical trace, or one without times if the rate needs them
-//   NotFound             the trace does not exist; the database lacks the table of the first
-//                        operation, or of the design
+//   NotFound             the trace does not exist, or a recorded one has no operation; the database
+//                        lacks the table of the first operation, or of the design
 //   ResourceExhausted    a thread could not be started
 //   errors of the file system and of the database
 // Later errors of the trace are in ReplayReport::end. Operations on other tables that the database

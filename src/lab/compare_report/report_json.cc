@@ -3,10 +3,11 @@
 // Units:     latencies in microseconds with one decimal digit.
 #include <nlohmann/json.hpp>
 
-#include "keys/printable.h"
+#include "keys/utf8.h"
 #include "lab/compare_report/report_text.h"
 #include "lab/figures/figures.h"
 #include "lab/heat_output/map_json.h"
+#include "lab/values/base64.h"
 #include "lab/workload/replay_rate.h"
 #include "lab/workload/row_chooser.h"
 #include "stele/lab/compare.h"
@@ -18,26 +19,56 @@ using stele::lab::CompareReport;
 using stele::lab::HeatMetric;
 using Json = nlohmann::ordered_json;
 
+// Sets the member `name`, or NAME_base64 for bytes that are not UTF-8.
+void AddText(const std::string& name, const std::string& bytes, Json* json) {
+  if (!FirstNotUtf8(bytes).has_value()) {
+    (*json)[name] = bytes;
+    return;
+  }
+  std::string base64;
+  AppendBase64(bytes, &base64);
+  (*json)[name + "_base64"] = std::move(base64);
+}
+
 Json ToJson(const CompareReport::TableFigures& figures) {
-  return {{"records", figures.records},
-          {"rows", figures.rows},
-          {"cells_loaded", figures.cells_loaded},
-          {"cells_kept", figures.cells_kept},
-          {"cells_per_row",
-           {{"p50", figures.cells_per_row_p50},
-            {"p99", figures.cells_per_row_p99},
-            {"max", figures.cells_per_row_max}}},
-          {"largest_row", EscapedBytes(figures.largest_row)},
-          {"largest_row_bytes", figures.largest_row_bytes},
-          {"key_bytes", figures.key_bytes},
-          {"qualifier_bytes", figures.qualifier_bytes},
-          {"value_bytes", figures.value_bytes},
-          {"logical_bytes", figures.logical_bytes()},
-          {"disk_bytes", figures.disk_bytes},
-          {"logged_bytes", figures.logged_bytes},
-          {"loaded_logical_bytes", figures.loaded_logical_bytes},
-          {"written_bytes", figures.written_bytes},
-          {"load_seconds", figures.load_seconds}};
+  Json json = {{"records", figures.records},
+               {"rows", figures.rows},
+               {"cells_loaded", figures.cells_loaded},
+               {"cells_kept", figures.cells_kept},
+               {"cells_per_row",
+                {{"p50", figures.cells_per_row_p50},
+                 {"p99", figures.cells_per_row_p99},
+                 {"max", figures.cells_per_row_max}}}};
+  AddText("largest_row", figures.largest_row, &json);
+  json.update({{"largest_row_bytes", figures.largest_row_bytes},
+               {"key_bytes", figures.key_bytes},
+               {"qualifier_bytes", figures.qualifier_bytes},
+               {"value_bytes", figures.value_bytes},
+               {"logical_bytes", figures.logical_bytes()},
+               {"disk_bytes", figures.disk_bytes},
+               {"logged_bytes", figures.logged_bytes},
+               {"loaded_logical_bytes", figures.loaded_logical_bytes},
+               {"written_bytes", figures.written_bytes},
+               {"load_seconds", figures.load_seconds}});
+  return json;
+}
+
+// The fields of a record as in a logical trace.
+Json ToJson(const CompareReport::AnswerDifference& difference, const CompareReport& report) {
+  Json json = {{"query", report.queries[difference.query].name}, {"record", Json::object()}};
+  Json bytes = Json::object();
+  for (const auto& [field, value] : difference.record) {
+    if (!FirstNotUtf8(value).has_value()) {
+      json["record"][field] = value;
+      continue;
+    }
+    std::string base64;
+    AppendBase64(value, &base64);
+    bytes[field] = std::move(base64);
+  }
+  if (!bytes.empty()) json["record_base64"] = std::move(bytes);
+  json["values"] = difference.values;
+  return json;
 }
 
 Json ToJson(const CompareReport::QueryFigures& query, const CompareReport::Query& of) {
@@ -169,20 +200,18 @@ std::string CompareReport::ToJson(std::string_view version) const {
     json["distribution"] = internal::lab::DistributionText(distribution);
     json["seed"] = seed;
   } else {
-    json["trace"] = trace;
+    internal::lab::AddText("trace", trace, &json);
   }
-  for (const AnswerDifference& difference : differences) {
-    json["differences"].push_back({{"query", queries[difference.query].name},
-                                   {"record", difference.record},
-                                   {"values", difference.values}});
-  }
+  for (const AnswerDifference& difference : differences)
+    json["differences"].push_back(internal::lab::ToJson(difference, *this));
   if (estimate.has_value()) json["estimate_rate"] = estimate_rate;
   for (const DesignFigures& design : designs) {
     json["designs"].push_back(internal::lab::ToJson(design, *this));
     if (design.estimate.has_value())
       json["designs"].back()["estimate"] = internal::lab::ToJson(*design.estimate);
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  // A terminal may get the text, so characters outside ASCII are \uXXXX.
+  return json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace lab

@@ -69,7 +69,13 @@ std::string ReplayedText(const CompareReport& report) {
                      source);
 }
 
+// Designs that answer differently do not do the same work, so none of them is better.
+bool HasDifferences(const CompareReport& report) {
+  return report.answers_equal < report.answers_compared;
+}
+
 void AddTableLines(const CompareReport& report, FigureTable* table) {
+  const Direction lower = HasDifferences(report) ? Direction::kNone : Direction::kLowerIsBetter;
   const auto count = [&](const std::string& label, const std::string& figure, Direction direction,
                          uint64_t TableFigures::*member) {
     table->AddExact(label, figure, direction,
@@ -93,7 +99,7 @@ void AddTableLines(const CompareReport& report, FigureTable* table) {
                        figures.cells_per_row_max);
   });
   count("bytes of the largest row", "", Direction::kNone, &TableFigures::largest_row_bytes);
-  table->AddExact("logical bytes", "logical bytes", Direction::kLowerIsBetter,
+  table->AddExact("logical bytes", "logical bytes", lower,
                   OfDesigns<double>(report,
                                     [](const DesignFigures& design) {
                                       return static_cast<double>(design.data.logical_bytes());
@@ -107,8 +113,7 @@ void AddTableLines(const CompareReport& report, FigureTable* table) {
     return fmt::format("{:.0f} / {:.0f} / {:.0f} %", percent(figures.key_bytes),
                        percent(figures.qualifier_bytes), percent(figures.value_bytes));
   });
-  count("disk bytes, compacted", "disk bytes", Direction::kLowerIsBetter,
-        &TableFigures::disk_bytes);
+  count("disk bytes, compacted", "disk bytes", lower, &TableFigures::disk_bytes);
   text("write amplification of the load", [](const DesignFigures& design) {
     return TwoDigits(RatioOf(design.data.written_bytes, design.data.loaded_logical_bytes));
   });
@@ -192,11 +197,14 @@ void ForEachCache(const CompareReport& report,
 // Adds the records that are left out, and the reason why no design is better.
 void AddQueryRemarks(const CompareReport::Query& query, FigureTable* table) {
   if (query.differing_operations > 0)
-    table->AddRemark(fmt::format("{} answers differ, so no design is better",
-                                 WithCommas(query.differing_operations)));
+    table->AddRemark(fmt::format("{} {}, so no design is better",
+                                 Counted(query.differing_operations, "answer"),
+                                 query.differing_operations == 1 ? "differs" : "differ"));
   if (query.unusable_records > 0)
-    table->AddRemark(fmt::format("{} records are left out, the first one: {}",
-                                 WithCommas(query.unusable_records), query.first_unusable_record));
+    table->AddRemark(fmt::format(
+        "{} left out{} {}",
+        Counted(query.unusable_records, "record") + (query.unusable_records == 1 ? " is" : " are"),
+        query.unusable_records == 1 ? ":" : ", the first one:", query.first_unusable_record));
 }
 
 void AddLatencyLines(const std::string& name, size_t query, Direction lower,
@@ -247,9 +255,8 @@ void AddQueryGroup(size_t query, const CompareReport& report, FigureTable* table
 }
 
 void AddLoadLines(const CompareReport& report, FigureTable* table) {
-  const bool has_differences = report.answers_equal < report.answers_compared;
   const auto unless = [&](Direction direction) {
-    return has_differences ? Direction::kNone : direction;
+    return HasDifferences(report) ? Direction::kNone : direction;
   };
   table->AddGroup("overall");
   ForEachCache(report, [&](const std::string& cache, const TimedOf& timed) {
@@ -322,7 +329,7 @@ void AddEstimateGroup(const stele::lab::EstimateSettings& settings, const Compar
       [](double gb) { return fmt::format("{:.3g}", gb); });
   // A scan of the whole table makes the estimate too low for a larger table.
   const bool is_comparable =
-      report.answers_equal == report.answers_compared &&
+      !HasDifferences(report) &&
       (settings.data_factor == 1 ||
        std::none_of(report.designs.begin(), report.designs.end(), [](const DesignFigures& design) {
          return design.findings.count("KEY-FULL-SCAN") > 0;
@@ -401,15 +408,15 @@ std::vector<std::string> AnswerLines(const CompareReport& report) {
                                                 WithCommas(report.answers_equal),
                                                 Counted(report.answers_compared, "operation"))};
   if (report.answers_empty > 0)
-    lines.push_back(
-        fmt::format("{} of them have no value in any design: check the columns of answer",
-                    WithCommas(report.answers_empty)));
+    lines.push_back(fmt::format("{} of them {} no value in any design: check the columns of answer",
+                                WithCommas(report.answers_empty),
+                                report.answers_empty == 1 ? "has" : "have"));
   for (const CompareReport::AnswerDifference& difference : report.differences) {
     std::string line = fmt::format("{}, {}:", EscapedBytes(report.queries[difference.query].name),
                                    RecordText(difference.record));
     for (size_t i = 0; i < difference.values.size(); ++i) {
-      line += fmt::format("{} {} {} values", i == 0 ? "" : ",", report.designs[i].name,
-                          difference.values[i]);
+      line += fmt::format("{} {} {}", i == 0 ? "" : ",", report.designs[i].name,
+                          Counted(difference.values[i], "value"));
     }
     lines.push_back(line);
   }

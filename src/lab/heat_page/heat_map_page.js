@@ -56,6 +56,15 @@
   }
 
   const numberText = (value) => value.toLocaleString("en", {maximumFractionDigits: 2});
+  const counted = (count, noun) => `${numberText(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+  // A width in the largest unit that divides it, as in the text of a map.
+  function widthText(micros) {
+    const units = [["d", 864e8], ["h", 36e8], ["m", 6e7], ["s", 1e6], ["ms", 1e3], ["us", 1]];
+    const [unit, width] = units.find((each) => micros % each[1] === 0);
+    return `${micros / width}${unit}`;
+  }
+
   const isSum = (metric) => metric !== "latency" && metric !== "seen-ratio";
 
   const palette = read("heatmap-palette").map((color) => [1, 3, 5].map((at) => parseInt(color.substr(at, 2), 16)));
@@ -351,9 +360,9 @@
       for (let band = 1; band < this.bands; ++band) if (byBand[band] > byBand[hottest]) hottest = band;
       const row = map.hottest_row ? ` Hottest row: ${textOf(map.hottest_row, "row")}, ${numberText(map.hottest_row.operations)}.` : "";
       this.summary.textContent =
-        `${this.bands} bands by ${this.steps} steps of ${numberText(map.step_us / 1e6)} s from ${timeText(map.start_us)}. ` +
-        `${numberText(map.totals.operations)} operations, ${numberText(map.totals.reads)} reads, ` +
-        `${numberText(map.totals.writes)} writes. Gini coefficient ${map.gini}. Most ${shared.metric} in the band from "${this.starts[hottest]}".` + row;
+        `${counted(this.bands, "band")} by ${counted(this.steps, "step")} of ${widthText(map.step_us)} from ${timeText(map.start_us)}. ` +
+        `${counted(map.totals.operations, "operation")}, ${counted(map.totals.reads, "read")}, ` +
+        `${counted(map.totals.writes, "write")}. Gini coefficient ${map.gini}. Most ${shared.metric} in the band from "${this.starts[hottest]}".` + row;
       this.canvas.setAttribute("aria-label", `Heat map of ${textOf(map, "table")}, ${shared.metric}, time to the right and row keys ` +
         `downwards. ${this.summary.textContent} Arrow keys move between cells, plus and minus zoom, Backspace goes back.`);
     }

@@ -62,6 +62,7 @@ class RecordedOperations : public OperationSource {
   }
 
   uint64_t read() const override { return read_; }
+  bool is_complete() const override { return reader_->is_complete(); }
 
  private:
   // Returns nothing for a missing table, unless it is the first one.

@@ -27,6 +27,8 @@ class OperationSource {
   virtual absl::StatusOr<std::optional<ReplayOperation>> Next(stele::lab::ReplayReport* report) = 0;
   // The operations of the trace that were read.
   virtual uint64_t read() const = 0;
+  // False if the recording of a binary trace did not end normally, or still runs.
+  virtual bool is_complete() const { return true; }
 };
 
 // Returns Cancelled: a requested stop ended the replay.

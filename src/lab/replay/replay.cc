@@ -30,6 +30,18 @@ absl::Status CheckReplayOptions(const ReplayOptions& options) {
   return absl::OkStatus();
 }
 
+// The error for a trace without an operation, and why it has none.
+absl::Status EmptyTrace(const ReplayReport& report) {
+  if (report.skipped_lines > 0)
+    return internal::NotFound("the trace has no operation; wrong lines and damaged blocks: {}",
+                              report.skipped_lines);
+  if (!report.is_trace_complete)
+    return internal::NotFound(
+        "the trace has no operation: its recording did not end normally, or still runs, and it has "
+        "no complete block");
+  return internal::NotFound("the trace has no operation");
+}
+
 }  // namespace
 
 absl::StatusOr<ReplayReport> Replay(const Database& database, const std::string& trace_path,
@@ -51,6 +63,10 @@ absl::StatusOr<ReplayReport> Replay(const Database& database, const std::string&
   }
   STELE_RETURN_IF_ERROR(source.status());
   STELE_RETURN_IF_ERROR(internal::lab::RunReplay(options, **source, &report));
+  report.trace_operations = (*source)->read();
+  report.is_trace_complete = (*source)->is_complete();
+  if (report.end.ok() && report.trace_operations == 0)
+    return internal::WithContext(EmptyTrace(report), trace_path);
   return report;
 }
 

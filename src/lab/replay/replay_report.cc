@@ -93,6 +93,8 @@ std::string ReplayReport::ToJson(std::string_view version) const {
   Json run = {{"location", location},
               {"trace", trace},
               {"sample", sample},
+              {"trace_operations", trace_operations},
+              {"trace_is_complete", is_trace_complete},
               {"loop", internal::lab::ReplayRateText(rate)},
               {"threads", threads},
               {"seed", seed},
@@ -104,6 +106,7 @@ std::string ReplayReport::ToJson(std::string_view version) const {
               {"version", version},
               {"machine", internal::lab::Machine()}};
   for (const auto& [why, count] : skipped_operations) run["skipped"][why] = count;
+  if (!end.ok()) run["ended_early"] = internal::ToStd(end.message());
   if (rate.is_open_loop()) run["rate_was_sustained"] = !fell_behind();
   std::string text = JsonLine({{"run", std::move(run)}});
   for (const auto& [name, part] : operations) text += JsonLine(OperationsJson(name, part, *this));

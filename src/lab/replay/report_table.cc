@@ -30,7 +30,8 @@ ReplayLine LineOf(std::string_view name, const ReplayReport::Operations& part,
 
 std::string WarmupText(const ReplayReport& report) {
   if (report.warmup_operations > 0)
-    return fmt::format(", after {} operations of warm-up", report.warmup_operations);
+    return fmt::format(", after {} operation{} of warm-up", report.warmup_operations,
+                       report.warmup_operations == 1 ? "" : "s");
   if (report.warmup.count() > 0)
     return fmt::format(", after {:g} s of warm-up", SecondsOf(report.warmup));
   return "";
@@ -53,10 +54,11 @@ std::string LoopText(const ReplayReport& report, const ReplayReport::Operations&
 ReplayTable MakeReplayTable(const ReplayReport& report) {
   ReplayTable table;
   table.head = fmt::format(
-      "machine   {}\ndatabase  {}\ntrace     {}{}\nrun       {}, {} threads, seed {}{}\n",
+      "machine   {}\ndatabase  {}\ntrace     {}{}\nrun       {}, {} thread{}, seed {}{}\n",
       Machine(), EscapedBytes(report.location), EscapedBytes(report.trace),
       report.sample > 1 ? fmt::format(", with one operation in {}", report.sample) : "",
-      ReplayRateText(report.rate), report.threads, report.seed, WarmupText(report));
+      ReplayRateText(report.rate), report.threads, report.threads == 1 ? "" : "s", report.seed,
+      WarmupText(report));
   for (const auto& [name, part] : report.operations)
     table.lines.push_back(LineOf(name, part, report.time));
   const ReplayReport::Operations all = report.Sum();
@@ -64,6 +66,12 @@ ReplayTable MakeReplayTable(const ReplayReport& report) {
   table.notes =
       fmt::format("{:.3f} s, {:.3f} s of CPU\n", SecondsOf(report.time), report.cpu_seconds);
   table.notes += LoopText(report, all);
+  if (!report.end.ok())
+    table.notes += fmt::format("ended early: {}\n", EscapedMessage(ToStd(report.end.message())));
+  if (!report.is_trace_complete)
+    table.notes +=
+        fmt::format("the recording was cut off before its end; operations that were read: {}\n",
+                    report.trace_operations);
   if (all.operations == 0 && !WarmupText(report).empty())
     table.notes += "no operation was measured: the warm-up did not end before the trace\n";
   for (const auto& [why, count] : report.skipped_operations)

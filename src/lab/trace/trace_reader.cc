@@ -63,6 +63,7 @@ absl::Status TraceReader::FindLate(const std::string& path, bool skips_bad,
                 .bytes = input->record_bytes()});
   }
   skipped_lines_ = input->skipped_lines();
+  is_complete_ = !end_.ok() || input->blocks() == nullptr || input->blocks()->is_complete();
   return internal::WithContext(late_.Finish(), path);
 }
 

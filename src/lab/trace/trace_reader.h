@@ -38,6 +38,8 @@ class TraceReader {
   // Returns false at the end. If a line is wrong, the operations before it are returned first, and
   // then the error. Operations that were added to the file after Open() are not read.
   absl::StatusOr<bool> Next(TraceRecord* record);
+  // False if the recording of a binary trace did not end normally, or still runs.
+  bool is_complete() const { return is_complete_; }
   // The lines or blocks that were left out so far.
   uint64_t skipped_lines() const { return at_end_ ? skipped_lines_ : input_->skipped_lines(); }
 
@@ -76,6 +78,7 @@ class TraceReader {
   Window window_;
   RecordSorter late_;
   bool at_end_ = false;
+  bool is_complete_ = true;
   uint64_t skipped_lines_ = 0;  // in the whole trace
   absl::Status end_;            // the error that ended the first pass, or OK
 };

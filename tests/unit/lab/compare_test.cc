@@ -456,6 +456,72 @@ TEST_F(CompareDesignsTest, DifferentAnswersAreCounted) {
   EXPECT_EQ(json["designs"][0]["queries"][0]["differing_operations"], report.answers_compared);
 }
 
+TEST_F(CompareDesignsTest, NoDesignHasBetterSizesIfAnswersDiffer) {
+  CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  report.designs[1].data.value_bytes += report.designs[0].data.logical_bytes();
+  report.designs[1].data.disk_bytes = 2 * report.designs[0].data.disk_bytes;
+  const auto better = [&] {
+    std::set<std::string> figures;
+    for (const auto& each : nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false)["better"])
+      figures.insert(each["figure"].get<std::string>());
+    return figures;
+  };
+  EXPECT_TRUE(better().contains("logical bytes"));
+  EXPECT_TRUE(better().contains("disk bytes"));
+  --report.answers_equal;
+  EXPECT_FALSE(better().contains("logical bytes"));
+  EXPECT_FALSE(better().contains("disk bytes"));
+}
+
+TEST_F(CompareDesignsTest, ASingleThingIsNoPlural) {
+  CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  const auto expect = [&](const std::string& part) {
+    const std::string text = report.ToText();
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+  };
+  report.queries[0].differing_operations = 1;
+  report.queries[0].unusable_records = 1;
+  report.queries[0].first_unusable_record = "a.csv:2: no user";
+  report.answers_empty = 1;
+  report.differences = {{.query = 0, .record = {{"user", "u1"}}, .values = {1, 2}}};
+  expect(" 1 answer differs, so no design is better\n");
+  expect(" 1 record is left out: a.csv:2: no user\n");
+  expect(" 1 of them has no value in any design: check the columns of answer\n");
+  expect(" of-user, user=u1: by-user 1 value, by-number 2 values\n");
+  report.queries[0].differing_operations = 1200;
+  report.queries[0].unusable_records = 2;
+  report.answers_empty = 2;
+  expect(" 1,200 answers differ, so no design is better\n");
+  expect(" 2 records are left out, the first one: a.csv:2: no user\n");
+  expect(" 2 of them have no value in any design: check the columns of answer\n");
+}
+
+TEST_F(CompareDesignsTest, BytesThatAreNotUtf8AreBase64InTheJson) {
+  CompareReport report = Compared();
+  ASSERT_EQ(report.designs.size(), 2u);
+  report.trace = "t\xff.jsonl";
+  report.designs[0].data.largest_row = "/\xff\x01";
+  report.designs[1].data.largest_row = "a\\b\u202e";
+  report.differences = {
+      {.query = 1, .record = {{"number", "\xff\x01"}, {"user", "\u00fc"}}, .values = {1, 0}}};
+  const std::string text = report.ToJson("1.2.3");
+  EXPECT_EQ(text.find("\u202e"), std::string::npos) << "a terminal would turn the text around";
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  EXPECT_FALSE(json.contains("trace"));
+  EXPECT_EQ(json["trace_base64"], "dP8uanNvbmw=");
+  const auto& designs = json["designs"];
+  EXPECT_FALSE(designs[0]["data"].contains("largest_row"));
+  EXPECT_EQ(designs[0]["data"]["largest_row_base64"], "L/8B");
+  EXPECT_EQ(designs[1]["data"]["largest_row"], "a\\b\u202e");
+  EXPECT_FALSE(designs[1]["data"].contains("largest_row_base64"));
+  const auto expected = nlohmann::json::parse(
+      R"({"query":"one","record":{"user":"\u00fc"},"record_base64":{"number":"/wE="},)"
+      R"("values":[1,0]})");
+  EXPECT_EQ(json["differences"], nlohmann::json::array({expected}));
+}
+
 TEST_F(CompareDesignsTest, AnEstimateCountsNodes) {
   const auto settings =
       EstimateSettings::Load(directory_.Write("node.yaml", "{reads: 10, rate: 1000, target: 1}\n"));

@@ -161,6 +161,24 @@ TEST_F(ReplayTest, DamagedBlocksAreLeftOutAndCounted) {
   EXPECT_EQ(report.sample, 4u);
 }
 
+TEST_F(ReplayTest, ARecordingWithoutAnEndIsNotComplete) {
+  const TraceHeader header = FixedTraceHeader();
+  std::string file = EncodeTraceHeader(header);
+  const auto none = Run(file, Fast());
+  EXPECT_EQ(none.status().code(), absl::StatusCode::kNotFound) << none.status();
+  TraceRecord record = GetTraceRecord(1);
+  record.table = "t";
+  AppendRecords(header, {record}, &file);
+  const ReplayReport cut = Ran(file, Fast());
+  EXPECT_FALSE(cut.is_trace_complete);
+  EXPECT_EQ(cut.trace_operations, 1u);
+  EXPECT_NE(cut.ToJson("1").find("\"trace_operations\":1,\"trace_is_complete\":false"),
+            std::string::npos);
+  AppendSummary(header, {.operations = 1, .recorded = 1}, &file);
+  EXPECT_TRUE(Ran(file, Fast()).is_trace_complete);
+  EXPECT_TRUE(Ran(Line(1, "get", R"("row":"a")"), Fast()).is_trace_complete);
+}
+
 TEST_F(ReplayTest, AWrongLineEndsTheReplayAfterTheOperationsBeforeIt) {
   const std::string right = Line(1, "get", R"("row":"a")");
   const auto report = Run(right + "{}\n" + right, Fast());
@@ -484,7 +502,7 @@ TEST_F(ReplayTest, TheFormsOfTheReportHaveTheFigures) {
   const ReplayReport report = Ran(Line(1, "get", R"("row":"a")"), options);
   const std::string text = report.ToText();
   EXPECT_NE(text.find("database  </script>\\x1b[31m\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("run       open loop, 100000 operations/s, 1 threads, seed 1\n"),
+  EXPECT_NE(text.find("run       open loop, 100000 operations/s, 1 thread, seed 1\n"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("\nget             1 "), std::string::npos) << text;
