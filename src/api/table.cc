@@ -63,7 +63,8 @@ absl::StatusOr<std::optional<Row>> RecordReadRow(internal::TableBackend& backend
   auto row = backend.ReadRow(row_key, filter, options);
   call.StartCounting();
   if (row.ok() && row->has_value()) call.CountRow((*row)->view());
-  return call.Finished(std::move(row));
+  call.Finish(row.status());
+  return row;
 }
 
 // The record has the time of the read without that of `visit`, and comes before those of its calls.
@@ -223,7 +224,8 @@ absl::StatusOr<std::optional<Cell>> Table::ReadCell(std::string_view row_key,
     const CellView view(family, qualifier, (*cell)->timestamp(), (*cell)->value());
     call.CountRow(internal::Access::Make<RowView>(row_key, std::span(&view, 1)));
   }
-  return call.Finished(std::move(cell));
+  call.Finish(cell.status());
+  return cell;
 }
 
 absl::StatusOr<std::vector<std::optional<Row>>> Table::ReadMany(

@@ -29,17 +29,6 @@ Random& RandomOfThread() {
   return random;
 }
 
-// The buffer in which a thread encodes a record. It is empty.
-std::string& BytesOfThread() {
-  thread_local std::string bytes;
-  bytes.clear();
-  return bytes;
-}
-
-void ReleaseLarge(std::string* bytes) {
-  if (bytes->size() > kTraceBlockBytes) std::string().swap(*bytes);
-}
-
 }  // namespace
 
 Recorder::~Recorder() { Stop().status().IgnoreError(); }
@@ -109,15 +98,18 @@ absl::StatusOr<Recorder::Summary> Recorder::Stop() {
     counts_.operations += shard.operations;
     counts_.dropped += shard.dropped;
   }
+  if (options_.sample == 1) counts_.operations = counts_.recorded + counts_.dropped;
   STELE_RETURN_IF_ERROR(status_);
   STELE_RETURN_IF_ERROR(writer->Finish(counts_));
   return Summary{.counts = counts_, .bytes = writer->bytes()};
 }
 
 uint64_t Recorder::Choose(uint64_t operations) {
-  shards_[ShardOfThread()].operations.fetch_add(operations, std::memory_order_relaxed);
   const uint32_t sample = sample_.load(std::memory_order_relaxed);
-  if (sample > 1 && !RandomOfThread().OneIn(sample)) return 0;
+  if (sample > 1) {
+    shards_[ShardOfThread()].operations.fetch_add(operations, std::memory_order_relaxed);
+    if (!RandomOfThread().OneIn(sample)) return 0;
+  }
   return recording_.load(std::memory_order_relaxed);
 }
 
@@ -129,18 +121,24 @@ size_t Recorder::ShardOfThread() {
 
 void Recorder::Add(uint64_t recording, const TraceRecord& record) {
   if (recording == 0) return;
-  std::string& bytes = BytesOfThread();
+  // Keeps its memory for the next record of the thread, unless the record was large.
+  thread_local std::string bytes;
+  bytes.clear();
   AppendTraceRecord(record, &bytes);
   AddBytes(recording, bytes);
-  ReleaseLarge(&bytes);
+  if (bytes.size() > kTraceBlockBytes) std::string().swap(bytes);
 }
 
 void Recorder::Add(uint64_t recording, const PointReadRecord& record) {
   if (recording == 0) return;
-  std::string& bytes = BytesOfThread();
-  AppendPointRead(record, &bytes);
-  AddBytes(recording, bytes);
-  ReleaseLarge(&bytes);
+  char on_stack[512];
+  std::string on_heap;
+  char* begin = on_stack;
+  if (const size_t bytes_max = PointReadBytesMax(record); bytes_max > sizeof on_stack) {
+    on_heap.resize(bytes_max);
+    begin = on_heap.data();
+  }
+  AddBytes(recording, std::string_view(begin, StorePointRead(record, begin)));
 }
 
 void Recorder::AddBytes(uint64_t recording, std::string_view bytes) {

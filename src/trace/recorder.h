@@ -63,7 +63,7 @@ class Recorder {
 
   bool is_on() const { return is_on_.load(std::memory_order_relaxed); }
 
-  // Counts `operations` and decides whether to record them. Returns the recording, or 0.
+  // Decides whether to record `operations`. Returns the recording, or 0.
   uint64_t Choose(uint64_t operations);
   // Adds a record, unless the recording has ended.
   void Add(uint64_t recording, const TraceRecord& record);
@@ -87,7 +87,7 @@ class Recorder {
     uint64_t recording ABSL_GUARDED_BY(mutex) = 0;  // 0: nothing is added
     Chunk open ABSL_GUARDED_BY(mutex);
     std::vector<Chunk> full ABSL_GUARDED_BY(mutex);
-    std::atomic<uint64_t> operations{0};
+    std::atomic<uint64_t> operations{0};  // if not all of them are recorded
     std::atomic<uint64_t> dropped{0};
   };
   static constexpr size_t kShards = 16;

@@ -144,12 +144,6 @@ constexpr uint64_t MembersIf(bool is_set, uint64_t members) {
   return static_cast<uint64_t>(is_set) * members;
 }
 
-// The most bytes that AppendPointRead() writes: the operation, and at most 14 varints.
-size_t PointReadBytesMax(const PointReadRecord& record) {
-  return 1 + 14 * kVarintBytesMax + record.table.size() + record.row.size() + record.filter.size() +
-         record.family.value_or("").size() + record.status.size() + record.tag.size();
-}
-
 }  // namespace
 
 void AppendTraceRecord(const TraceRecord& record, std::string* out) {
@@ -165,17 +159,21 @@ void AppendTraceRecord(const TraceRecord& record, std::string* out) {
   if (record.has_ranges) AppendRanges(record.ranges, out);
 }
 
+// The operation, and at most 14 varints.
+size_t PointReadBytesMax(const PointReadRecord& record) {
+  return 1 + 14 * kVarintBytesMax + record.table.size() + record.row.size() + record.filter.size() +
+         record.family.value_or("").size() + record.status.size() + record.tag.size();
+}
+
 // In the order of ForEachMember. The bytes are written through a pointer: a record takes a part of
 // the time of a cached read, and a string that checks its capacity for each byte takes more.
-void AppendPointRead(const PointReadRecord& record, std::string* out) {
+char* StorePointRead(const PointReadRecord& record, char* out) {
   const uint64_t members =
       kLatency | MembersIf(!record.row.empty(), kRow) | MembersIf(!record.filter.empty(), kFilter) |
       MembersIf(record.family.has_value(), kFamilies) |
       MembersIf(record.returned.has_value(), kRowsReturned | kCellsReturned | kBytes) |
       MembersIf(!record.status.empty(), kStatus) | MembersIf(!record.tag.empty(), kTag);
-  const size_t before = out->size();
-  out->resize(before + PointReadBytesMax(record));
-  char* at = out->data() + before;
+  char* at = out;
   *at++ = static_cast<char>(TraceOp::kGet);
   at = StoreVarint(at, static_cast<uint64_t>(record.micros));
   at = StoreVarint(at, members);
@@ -194,7 +192,7 @@ void AppendPointRead(const PointReadRecord& record, std::string* out) {
   at = StoreVarint(at, record.latency_micros);
   if (!record.status.empty()) at = StoreBytes(at, record.status);
   if (!record.tag.empty()) at = StoreBytes(at, record.tag);
-  out->resize(static_cast<size_t>(at - out->data()));
+  return at;
 }
 
 bool ReadTraceRecord(ByteReader* in, TraceRecord* record) {

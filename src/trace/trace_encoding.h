@@ -4,6 +4,7 @@
 // Threads:   pure functions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,8 +38,10 @@ struct PointReadRecord {
   std::string_view tag;
 };
 
-// Appends the bytes of a TraceRecord with the same members.
-void AppendPointRead(const PointReadRecord& record, std::string* out);
+// The most bytes that StorePointRead() writes.
+size_t PointReadBytesMax(const PointReadRecord& record);
+// Writes the bytes of a TraceRecord with the same members to `out`, and returns their end.
+char* StorePointRead(const PointReadRecord& record, char* out);
 
 // Reads a record from untrusted bytes. Returns false if they are not a record. `record` must be
 // new; its sample is not changed. It takes at most 80 times as much memory as its bytes.

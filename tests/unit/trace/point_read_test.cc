@@ -30,10 +30,12 @@ TraceRecord RecordOf(const PointReadRecord& point) {
 }
 
 void ExpectSameBytes(const PointReadRecord& point) {
-  std::string expected = "before";
+  std::string expected;
   AppendTraceRecord(RecordOf(point), &expected);
-  std::string bytes = "before";
-  AppendPointRead(point, &bytes);
+  std::string bytes(PointReadBytesMax(point), '\0');
+  const char* const end = StorePointRead(point, bytes.data());
+  ASSERT_LE(end, bytes.data() + bytes.size());
+  bytes.resize(static_cast<size_t>(end - bytes.data()));
   EXPECT_EQ(bytes, expected);
 }
 
