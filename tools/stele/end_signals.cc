@@ -36,11 +36,10 @@ EndSignals::EndSignals(std::function<void(int signal)> on_signal)
   pthread_sigmask(SIG_BLOCK, &signals, &signals_before_);
   signals_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
   end_ = ::eventfd(0, EFD_CLOEXEC);
-  if (signals_ >= 0 && end_ >= 0) {
-    waiter_ = std::jthread([this] { AwaitSignals(); });
-  } else {  // a blocked signal would be lost
-    pthread_sigmask(SIG_SETMASK, &signals_before_, nullptr);
-  }
+  const bool has_waiter =
+      signals_ >= 0 && end_ >= 0 && waiter_.Start<&EndSignals::AwaitSignals>(this) == 0;
+  // Without a waiter, a blocked signal would be lost.
+  if (!has_waiter) pthread_sigmask(SIG_SETMASK, &signals_before_, nullptr);
 }
 
 EndSignals::~EndSignals() {
@@ -52,7 +51,7 @@ EndSignals::~EndSignals() {
 
 void EndSignals::StopWaiting() {
   const uint64_t one = 1;
-  if (waiter_.joinable() && ::write(end_, &one, sizeof(one)) == sizeof(one)) waiter_.join();
+  if (waiter_.is_started() && ::write(end_, &one, sizeof(one)) == sizeof(one)) waiter_.Join();
 }
 
 void EndSignals::EndProcess(int signal) {
@@ -64,7 +63,7 @@ void EndSignals::EndProcess(int signal) {
   ::_exit(128 + signal);  // process 1 of a container survives the signal
 }
 
-void EndSignals::AwaitSignals() const {
+void EndSignals::AwaitSignals() {
   while (true) {
     pollfd waits[] = {{signals_, POLLIN, 0}, {end_, POLLIN, 0}};
     while (::poll(waits, 2, -1) < 0 && errno == EINTR) {

@@ -11,9 +11,9 @@
 #include <csignal>
 #include <functional>
 #include <stop_token>
-#include <thread>
 
 #include "absl/status/status.h"
+#include "base/thread.h"
 
 namespace stele::cli {
 
@@ -34,13 +34,13 @@ class EndSignals {
   [[noreturn]] static void EndProcess(int signal);
 
  private:
-  void AwaitSignals() const;
+  void AwaitSignals();
 
   const std::function<void(int signal)> on_signal_;
   sigset_t signals_before_ = {};
   int signals_ = -1;
   int end_ = -1;  // readable after StopWaiting()
-  std::jthread waiter_;
+  internal::Thread waiter_;
 };
 
 // The first signal requests a stop, and the second one ends the process.

@@ -223,6 +223,21 @@ TEST(AutomatedBackup, ANewTableOfTheNameGetsItsFirstAtOnce) {
   EXPECT_EQ(record_count(), 1u);
 }
 
+TEST(AutomatedBackup, ANewTableDoesNotGetTheTimeOfABackupWithoutARecord) {
+  PolicyShop shop;
+  shop.CreateTable("t", "259200 86400");
+  const Schema no_record_fits =
+      Schema().AddFamily("record").SetLimits(TableLimits{.value_bytes = 1});
+  ASSERT_TRUE(shop.database.CreateTable(kRecordTable, no_record_fits).ok());
+  EXPECT_FALSE(shop.automated->MakeDue({}).ok());
+  EXPECT_EQ(shop.List().size(), 1u);
+  ASSERT_TRUE(shop.tables->Delete("p/i/t").ok());
+  shop.CreateTable("t", "259200 86400");
+  shop.clock->Advance(std::chrono::hours(1));
+  EXPECT_FALSE(shop.automated->MakeDue({}).ok());
+  EXPECT_EQ(shop.List().size(), 2u);
+}
+
 // Requests a stop when it is read.
 class StoppingClock final : public TimestampClock {
  public:

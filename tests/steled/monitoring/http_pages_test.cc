@@ -99,7 +99,8 @@ TEST_F(HttpPagesTest, APageForKnownHostsIsNotServedToOtherNames) {
   Serve();
   for (const std::string host :
        {"", "Host:\r\n", "Host: 127.0.0.1:9090\r\n", "Accept: x\r\nhOST:10.0.0.7\r\n",
-        "Host: [::1]:9090\r\n", "Host: LocalHost:1\r\n", "Host:\tlocalhost \r\n"}) {
+        "Host: [::1]:9090\r\n", "Host: LocalHost:1\r\n", "Host:\tlocalhost \r\n",
+        "Host: steled:9090\r\n"}) {
     EXPECT_TRUE(Ask("GET /keys HTTP/1.1\r\n" + host + "\r\n").ends_with("\r\n\r\nkeys\n")) << host;
   }
   for (const std::string host :

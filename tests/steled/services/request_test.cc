@@ -96,6 +96,18 @@ TEST(MutateRows, SmallEntriesOfPlainOnesAreChargedByTheirObjects) {
   EXPECT_TRUE(absl::IsUnavailable(MutateRowsMessage().Read(bytes, &poor)));
 }
 
+TEST(MutateRows, SmallPlainOnesAreNotCharged) {
+  data_wire::MutateRowsRequest small;
+  for (int i = 0; i < 100; ++i) {
+    auto* const entry = small.add_entries();
+    entry->set_row_key("r");
+    entry->add_mutations()->mutable_set_cell()->set_family_name("f");
+  }
+  FakeCall poor;
+  poor.SetBytesMax(0);
+  EXPECT_TRUE(MutateRowsMessage().Read(small.SerializeAsString(), &poor).ok());
+}
+
 TEST(MutateRows, PlainOnesAreBoundedToo) {
   FakeCall call;
   data_wire::MutateRowsRequest many;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -27,6 +28,8 @@ namespace {
 constexpr int64_t kMicrosPerSecond = 1'000'000;
 constexpr int64_t kPauseMinMicros = 20 * kMicrosPerSecond;
 constexpr int64_t kPauseMaxMicros = 3600 * kMicrosPerSecond;
+
+bool IsDeleted(const Table& table) { return absl::IsNotFound(table.schema().status()); }
 
 }  // namespace
 
@@ -85,8 +88,10 @@ absl::Status AutomatedBackups::MakeIfDue(const std::string& stored_name,
   const std::string record_key = AutomatedBackupKey(table_name);
   STELED_ASSIGN_OR_RETURN(const auto recorded,
                           records_.Get<google::protobuf::Timestamp>(record_key));
-  const auto unfinished = unfinished_.find(stored_name);
-  int64_t made_micros = unfinished == unfinished_.end() ? 0 : unfinished->second.made_micros;
+  int64_t made_micros = 0;
+  if (const auto found = unfinished_.find(stored_name);
+      found != unfinished_.end() && !IsDeleted(found->second.table))
+    made_micros = found->second.made_micros;
   const int64_t last_micros =
       std::max(made_micros, recorded.has_value() ? MicrosOf(*recorded) : int64_t{0});
   // A backup from the future, made while the clock was ahead, must not delay the next one for
@@ -95,9 +100,14 @@ absl::Status AutomatedBackups::MakeIfDue(const std::string& stored_name,
                                               policy->frequency().seconds() * kMicrosPerSecond;
   if (is_due) {
     STELED_ASSIGN_OR_RETURN(made_micros, Make(table_name, *policy, stop));
-    unfinished_[stored_name].made_micros = made_micros;
+    Unfinished& unfinished = unfinished_[stored_name];
+    unfinished.made_micros = made_micros;
+    unfinished.table = table;
   }
-  return made_micros == 0 ? absl::OkStatus() : records_.Put(record_key, ToWireTime(made_micros));
+  const std::lock_guard lock(tables_.changes());
+  // A new table of the name has had no backup.
+  if (made_micros == 0 || IsDeleted(table)) return absl::OkStatus();
+  return records_.Put(record_key, ToWireTime(made_micros));
 }
 
 absl::StatusOr<int64_t> AutomatedBackups::Make(const std::string& table_name,

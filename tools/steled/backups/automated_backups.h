@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "remote/wire/table.pb.h"
+#include "stele/table.h"
 #include "stele/timestamp.h"
 #include "steled/backups/backups.h"
 #include "steled/state/instances.h"
@@ -45,6 +46,7 @@ class AutomatedBackups {
   // A table whose backup or record failed.
   struct Unfinished {
     int64_t made_micros = 0;    // the start of a backup without a record; 0: none
+    Table table;                // the table of that backup, which may be deleted by now
     int64_t failed_micros = 0;  // the time of the last failure
     int64_t pause_micros = 0;   // from then until the next attempt
   };

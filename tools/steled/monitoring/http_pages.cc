@@ -41,7 +41,7 @@ uint32_t EventsOf(HttpExchange::Next next) {
 
 constexpr char kUnknownHost[] =
     "this page shows row keys, so it is not served to other names: open http://ADDRESS:PORT{} with "
-    "the IP address of the server, or localhost, or the HOST of --metrics\n";
+    "the IP address of the server, a name without a dot, or the HOST of --metrics\n";
 
 // "name:80" is "name", and "[::1]:80" is "::1"; in lower case.
 std::string HostWithoutPort(std::string_view host) {
@@ -56,11 +56,12 @@ std::string HostWithoutPort(std::string_view host) {
   return name;
 }
 
-// True for a host that no other site can have. Programs that are no browsers may send none.
+// True for a host that no other site can have: an IP address, the host of --metrics, or a name
+// without a dot, which only the own network resolves. Programs that are no browsers may send none.
 bool IsKnownHost(std::string_view header, std::string_view listen) {
   const std::string host = HostWithoutPort(header);
   in6_addr address{};  // or an in_addr, which is smaller
-  return host.empty() || host == "localhost" || host == HostWithoutPort(listen) ||
+  return host.find_first_of(".:") == std::string::npos || host == HostWithoutPort(listen) ||
          inet_pton(AF_INET, host.c_str(), &address) == 1 ||
          inet_pton(AF_INET6, host.c_str(), &address) == 1;
 }

@@ -44,9 +44,9 @@ class HttpPages {
     int status = 200;
     std::string type = "text/plain; charset=utf-8";
     std::string body;
-    // Returned only if the header Host has an IP address, localhost, or the host of `listen`, or is
-    // missing. Otherwise the response is 421: a site whose name leads to this address (DNS
-    // rebinding) must not read the page in the browser of a user.
+    // Returned only if the header Host has an IP address, a name without a dot, or the host of
+    // `listen`, or is missing. Otherwise the response is 421: a site whose name leads to this
+    // address (DNS rebinding) must not read the page in the browser of a user.
     bool needs_known_host = false;
   };
   using Pages = std::map<std::string, std::function<Page()>, std::less<>>;  // by path

@@ -15,8 +15,6 @@
 namespace stele::server {
 namespace {
 
-// Smaller requests need little memory in any case, and are not counted.
-constexpr size_t kCountedBytes = size_t{16} << 10;
 // The memory of a parsed part and of the objects made from it: the measured maximum, for a row set.
 constexpr size_t kPartBytes = 256;
 

@@ -121,6 +121,8 @@ class CallArena {
 // malformed bytes.
 absl::Status ParseRequest(const std::string& message, Call* call,
                           google::protobuf::Message* request);
+// Smaller requests are parsed and converted without a charge.
+inline constexpr size_t kCountedBytes = size_t{16} << 10;
 // Charges `call` for the copy of a large request that parsing or conversion makes. UNAVAILABLE:
 // there is no room for it at the moment.
 absl::Status ChargeCopy(size_t byte_count, Call* call);

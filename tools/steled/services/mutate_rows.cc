@@ -98,6 +98,7 @@ absl::StatusOr<EntryList> ToEntries(const wire::MutateRowsRequest& request,
 }
 
 absl::Status ChargePlain(size_t request_bytes, const internal::PlainEntries& plain, Call* call) {
+  if (request_bytes < kCountedBytes) return absl::OkStatus();
   return ChargeCopy(
       request_bytes + plain.entries.size() * kEntryBytes + plain.cells.size() * kCellBytes, call);
 }
