@@ -1,6 +1,7 @@
 // steled/server_fixture.h: runs the built steled as a child process, with a client for it.
 #pragma once
 
+#include <grpcpp/channel.h>
 #include <gtest/gtest.h>
 #include <sys/types.h>
 
