@@ -131,10 +131,10 @@ absl::Status RunBench(Session& session, const std::vector<std::string>& args) {
   const bool changes_rows =
       std::any_of(options.workloads.begin(), options.workloads.end(),
                   [](const Workload* workload) { return ChangesRows(*workload); });
-  if (changes_rows) STELE_RETURN_IF_ERROR(MarkChanged(&prepared.table));
   session.Print(
       BenchHeader(options, session.options().format, session.options().database, prepared.load));
-  const absl::Status ran = RunAll(session, options, database, prepared.table);
+  absl::Status ran = changes_rows ? MarkChanged(&prepared.table) : absl::OkStatus();
+  if (ran.ok()) ran = RunAll(session, options, database, prepared.table);
   if (!prepared.is_created || options.keeps_table) return ran;
   const absl::Status deleted = database.DeleteTable(options.table);
   if (ran.ok()) return deleted;

@@ -113,10 +113,13 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(const std::string& pa
   std::string target = path;
   // The file system of databases does not follow symbolic links.
   std::error_code error;
-  const bool is_link = std::filesystem::is_symlink(path, error);
-  if (is_link) target = std::filesystem::canonical(path, error).string();
+  if (std::filesystem::is_symlink(path, error)) {
+    target = std::filesystem::canonical(path, error).string();
+    if (error) target = path;
+  }
   std::unique_ptr<internal::File> file;
-  if (is_link && error) {  // the link of a descriptor to a file without a name: SpooledInput
+  // The file of a SpooledInput has no name, and another file may have the name that its link shows.
+  if (path.starts_with("/proc/self/fd/") && std::filesystem::is_regular_file(path, error)) {
     STELE_ASSIGN_OR_RETURN(file, SequentialInput::Open(path));
   } else {
     STELE_ASSIGN_OR_RETURN(file,

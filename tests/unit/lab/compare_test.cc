@@ -463,8 +463,8 @@ TEST_F(CompareDesignsTest, NoDesignHasBetterSizesIfAnswersDiffer) {
   report.designs[1].data.disk_bytes = 2 * report.designs[0].data.disk_bytes;
   const auto better = [&] {
     std::set<std::string> figures;
-    for (const auto& each : nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false)["better"])
-      figures.insert(each["figure"].get<std::string>());
+    const auto json = nlohmann::json::parse(report.ToJson("1.2.3"), nullptr, false);
+    for (const auto& each : json["better"]) figures.insert(each["figure"].get<std::string>());
     return figures;
   };
   EXPECT_TRUE(better().contains("logical bytes"));

@@ -1,5 +1,7 @@
 // Tests the readers of files: compressed files, lines, and the manifests of exports.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include <cstdlib>
@@ -74,6 +76,23 @@ TEST(SpooledInputTest, LeavesNoFileAndIsReadTwice) {
   EXPECT_EQ(std::filesystem::file_size((*input)->path()), 8u);
   const std::vector<std::string> kLines = {"one", "two"};
   for (int i = 0; i < 2; ++i) EXPECT_EQ(LinesOf((*input)->path()).lines, kLines) << i;
+  // A file with the name that the link shows is another one.
+  const std::filesystem::path shown = std::filesystem::read_symlink((*input)->path());
+  directory.Write(shown.filename().string(), "forged\n");
+  ASSERT_TRUE(std::filesystem::exists(shown)) << shown;
+  EXPECT_EQ(LinesOf((*input)->path()).lines, kLines);
+}
+
+TEST(InputFileTest, APipeIsNoFile) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  for (const std::string directory : {"/dev/fd/", "/proc/self/fd/"}) {
+    const auto file = InputFile::Open(directory + std::to_string(ends[0]), false);
+    EXPECT_TRUE(absl::IsFailedPrecondition(file.status()) || absl::IsNotFound(file.status()))
+        << file.status();
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 TEST(InputFileTest, ReportsDamagedAndTruncatedFiles) {

@@ -76,7 +76,7 @@ bool FitsBulkLoad(const BenchOptions& options) {
          options.operations.rows <= kSortedRowsMax;
 }
 
-absl::Status LoadWasStopped() { return internal::Cancelled("the load was stopped"); }
+absl::Status LoadWasStopped() { return internal::Cancelled("stopped during the load"); }
 
 // Returns Unimplemented if the database has no bulk loads. Nothing is written then.
 absl::Status LoadInBulk(const BenchOptions& options, const std::stop_token& stop, Table* table,
