@@ -287,7 +287,7 @@ plant(
 plant(
     "steled", ["steled_test --gtest_filter=AutomatedBackup.*"], "tools/steled/backups/automated_backups.cc",
     ("an automated backup of the future holds up the next one", "std::abs(clock_->Now().micros() - last_micros)", "clock_->Now().micros() - last_micros"),
-    ("a backup without a record is made again", "unfinished_[stored_name].made_micros = made_micros;", ""),
+    ("a backup without a record is made again", "unfinished.made_micros = made_micros;", ""),
     ("a failed backup is tried at once", "waited_micros < found->second.pause_micros", "false"),
     ("a stop counts as a failure", "if (absl::IsCancelled(made) && stop.stop_requested()) return absl::OkStatus();", ""),
 )
