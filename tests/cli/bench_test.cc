@@ -81,6 +81,20 @@ TEST_F(BenchTest, TheChecksumIsThatOfTheCellsThatWereRead) {
   EXPECT_EQ(first[4], "0000000000000000") << "it reads no cell";
 }
 
+// A server has such a row, which marks the table of bench.
+TEST_F(BenchTest, NoScanReadsTheRowBeforeTheData) {
+  const auto rows = [this] {
+    std::vector<std::string> all;
+    for (const Json& line : RunJson("scan,reverse,prefix", {"--keep"}))
+      if (line.contains("checksum")) all.push_back(line["checksum"]);
+    return all;
+  };
+  const std::vector<std::string> before = rows();
+  ASSERT_EQ(before.size(), 3u);
+  Output({"set", "bench", "!bench", "f:field0=x"});
+  EXPECT_EQ(rows(), before);
+}
+
 TEST_F(BenchTest, TheHeaderNamesTheDistributionOfTheWorkloads) {
   const auto distribution = [this](const char* workloads, const Args& more = {}) {
     return std::string(RunJson(workloads, more)[0]["run"]["distribution"]);

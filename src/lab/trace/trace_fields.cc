@@ -228,8 +228,10 @@ absl::Status ReadTraceHead(const object& json, uint64_t* sample) {
         "one",
         version, kTraceLinesVersion);
   if (json["sample"].get(value) != simdjson::SUCCESS) return absl::OkStatus();
-  if (value.get(*sample) != simdjson::SUCCESS || *sample == 0 || *sample > UINT32_MAX)
+  uint64_t read = 0;
+  if (value.get(read) != simdjson::SUCCESS || read == 0 || read > UINT32_MAX)
     return WrongMember("sample", "a whole number from 1 to 4294967295");
+  *sample = read;
   return absl::OkStatus();
 }
 

@@ -2,6 +2,7 @@
 // or trusts what only JSON lines guarantee.
 #include "lab/trace/trace_input.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,6 +61,19 @@ TEST_F(TraceInputTest, BothFormsHaveTheSameMembers) {
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(read->records, std::vector<TraceRecord>{expected});
     EXPECT_EQ(read->skipped_lines, 0u);
+  }
+}
+
+TEST_F(TraceInputTest, AHeaderThatIsSkippedHasNoSample) {
+  for (const char* const sample : {"0", "4294967296", "-1", "\"x\""}) {
+    const auto read = Read(fmt::format("{{\"trace\":1,\"sample\":{}}}\n"
+                                       "{{\"t\":5,\"op\":\"get\",\"table\":\"t\",\"row\":\"a\"}}\n",
+                                       sample),
+                           /*skips_bad=*/true);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->skipped_lines, 1u);
+    ASSERT_EQ(read->records.size(), 1u);
+    EXPECT_EQ(read->records[0].sample, 1u) << sample;
   }
 }
 

@@ -94,7 +94,8 @@ absl::Status OperationRunner::Scan(const Operation& operation, BenchCounts* coun
   switch (operation.kind) {
     case OperationKind::kReverseScan:
       options.reverse = true;
-      range = RowRange::EndingAt(key);
+      // Without the row that marks the table on a server.
+      range = RowRange::Closed(options_.keys.LowerBound(), key);
       break;
     case OperationKind::kPrefixScan:
       range = RowRange::Prefix(key.substr(0, key.size() - 2));

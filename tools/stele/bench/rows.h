@@ -21,6 +21,8 @@ class KeyFormat {
   static absl::StatusOr<KeyFormat> Parse(std::string_view text);
 
   std::string KeyOf(uint64_t number) const;
+  // No key is less.
+  std::string LowerBound() const { return before_.empty() ? "0" : before_; }
   const std::string& text() const { return text_; }
   // True if the keys of the numbers below `rows` are ascending.
   bool IsAscending(uint64_t rows) const;
