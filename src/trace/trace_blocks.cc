@@ -117,7 +117,7 @@ void TraceBlocks::AddSummary() {
 absl::StatusOr<bool> TraceBlocks::Next(TraceRecord* record) {
   while (true) {
     if (records_left_ > 0) {
-      *record = TraceRecord();
+      record->Clear();
       record->sample = header_.sample;
       const size_t before = records_.remaining();
       --records_left_;

@@ -52,6 +52,10 @@ struct TraceRecord {
 
   bool operator==(const TraceRecord&) const = default;
 
+  // Makes the record equal to a new one. The texts keep their memory for the next record; the lists
+  // do not.
+  void Clear();
+
   bool is_read() const {
     return op == TraceOp::kGet || op == TraceOp::kMget || op == TraceOp::kScan;
   }
@@ -61,5 +65,23 @@ struct TraceRecord {
     return op == TraceOp::kSet || op == TraceOp::kDel || op == TraceOp::kRmw || op == TraceOp::kCas;
   }
 };
+
+inline void TraceRecord::Clear() {
+  micros = 0;
+  op = TraceOp::kGet;
+  sample = 1;
+  for (std::string* const text : {&table, &row, &filter, &status, &tag}) text->clear();
+  for (std::vector<std::string>* const list : {&keys, &increments, &columns})
+    if (!list->empty()) std::vector<std::string>().swap(*list);
+  for (std::optional<std::string>* const bound : {&start, &end, &last}) bound->reset();
+  if (!ranges.empty()) std::vector<Range>().swap(ranges);
+  has_ranges = false;
+  is_reverse = false;
+  families.reset();
+  for (std::optional<uint64_t>* const number :
+       {&limit, &rows_seen, &rows_returned, &cells_seen, &cells_returned, &bytes, &bytes_read,
+        &latency_micros, &cells, &batch, &call})
+    number->reset();
+}
 
 }  // namespace stele::internal

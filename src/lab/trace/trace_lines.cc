@@ -42,7 +42,7 @@ absl::Status TraceLines::Parse(TraceRecord* record, bool* is_head) {
   simdjson::dom::element version;
   *is_head = line_.number == 1 && json["trace"].get(version) == simdjson::SUCCESS;
   if (*is_head) return ReadTraceHead(json, &sample_);
-  *record = TraceRecord();
+  record->Clear();
   record->sample = sample_;
   return ReadTraceRecord(json, record);
 }

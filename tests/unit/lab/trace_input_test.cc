@@ -77,6 +77,20 @@ TEST_F(TraceInputTest, AHeaderThatIsSkippedHasNoSample) {
   }
 }
 
+TEST_F(TraceInputTest, ARecordHasNothingOfTheOneBeforeIt) {
+  const TraceHeader header = FixedTraceHeader();
+  std::string file = EncodeTraceHeader(header);
+  const std::vector<TraceRecord> records = {FullTraceRecord(1), GetTraceRecord(2)};
+  AppendRecords(header, records, &file);
+  const auto read = Read(file);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->records, records);
+  TraceRecord record = FullTraceRecord(1);
+  record.sample = 3;
+  record.Clear();
+  EXPECT_EQ(record, TraceRecord());
+}
+
 TEST_F(TraceInputTest, DamagedBlocksAreSkippedAndCounted) {
   const TraceHeader header = FixedTraceHeader();
   std::string file = EncodeTraceHeader(header);
