@@ -3,6 +3,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/invariant.h"
@@ -16,8 +17,24 @@ constexpr int kCompressionLevel = 1;
 }  // namespace
 
 size_t SharedBytes(std::string_view a, std::string_view b) {
-  const auto different = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  return static_cast<size_t>(different.first - a.begin());
+  const size_t bytes_max = std::min(a.size(), b.size());
+  size_t shared = 0;
+  for (; shared + sizeof(uint64_t) <= bytes_max; shared += sizeof(uint64_t)) {
+    const uint64_t different = LoadFixed64(a.data() + shared) ^ LoadFixed64(b.data() + shared);
+    if (different != 0) return shared + static_cast<size_t>(std::countr_zero(different)) / 8;
+  }
+  while (shared < bytes_max && a[shared] == b[shared]) ++shared;
+  return shared;
+}
+
+uint64_t HeadOf(std::string_view key, size_t skipped) {
+  uint64_t head = 0;
+  if (skipped + sizeof head <= key.size())
+    return __builtin_bswap64(LoadFixed64(key.data() + skipped));
+  for (size_t i = 0; i < sizeof head; ++i)
+    head =
+        head << 8 | (skipped + i < key.size() ? static_cast<unsigned char>(key[skipped + i]) : 0);
+  return head;
 }
 
 void KeyRun::Append(std::string_view key, uint64_t count) {

@@ -19,6 +19,9 @@ namespace stele::internal::lab {
 
 // The number of bytes at the beginning that both have.
 size_t SharedBytes(std::string_view a, std::string_view b);
+// The 8 bytes after the first `skipped` ones, as a big-endian number. Missing bytes are zero. If
+// two keys have the same first `skipped` bytes and different heads, the heads order them.
+uint64_t HeadOf(std::string_view key, size_t skipped);
 
 class KeyRun {
  public:

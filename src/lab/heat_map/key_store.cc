@@ -14,6 +14,7 @@ constexpr size_t kBufferKeys = size_t{1'600'000};
 constexpr size_t kRunsMax = 32;
 constexpr size_t kTableBytes = 2;
 constexpr unsigned kShiftMax = 40;
+constexpr size_t kPrefetchedEntries = 16;
 
 uint16_t TableOf(std::string_view key) {
   return static_cast<uint16_t>(static_cast<unsigned char>(key[0]) << 8 |
@@ -36,11 +37,8 @@ class RunMerger {
     key->assign(heap_.front()->key());
     *count = 0;
     while (!heap_.empty() && heap_.front()->key() == *key) {
-      std::pop_heap(heap_.begin(), heap_.end(), IsLater);
-      auto cursor = std::move(heap_.back());
-      heap_.pop_back();
-      *count += cursor->count();
-      if (cursor->Next()) Push(std::move(cursor));
+      *count += heap_.front()->count();
+      Advance();
     }
     return true;
   }
@@ -51,6 +49,20 @@ class RunMerger {
   void Push(Cursor cursor) {
     heap_.push_back(std::move(cursor));
     std::push_heap(heap_.begin(), heap_.end(), IsLater);
+  }
+  // Moves the first cursor to its next key, and restores the heap.
+  void Advance() {
+    if (!heap_.front()->Next()) {
+      std::pop_heap(heap_.begin(), heap_.end(), IsLater);
+      heap_.pop_back();
+      return;
+    }
+    for (size_t at = 0, child = 1; child < heap_.size(); child = 2 * at + 1) {
+      if (child + 1 < heap_.size() && IsLater(heap_[child], heap_[child + 1])) ++child;
+      if (!IsLater(heap_[at], heap_[child])) return;
+      std::swap(heap_[at], heap_[child]);
+      at = child;
+    }
   }
 
   std::vector<Cursor> heap_;
@@ -85,16 +97,8 @@ void KeyStore::Add(uint16_t table, std::string_view key, uint64_t count) {
   entries_.push_back(entry);
 }
 
-uint64_t KeyStore::HeadOf(std::string_view key) const {
-  uint64_t head = 0;
-  for (size_t i = 0; i < sizeof head; ++i)
-    head =
-        head << 8 | (shared_ + i < key.size() ? static_cast<unsigned char>(key[shared_ + i]) : 0);
-  return head;
-}
-
 void KeyStore::SortBuffer() {
-  for (Entry& entry : entries_) entry.head = HeadOf(KeyOf(entry));
+  for (Entry& entry : entries_) entry.head = HeadOf(KeyOf(entry), shared_);
   const size_t whole_bytes = shared_ + sizeof(Entry::head);
   std::sort(entries_.begin(), entries_.end(), [&](const Entry& a, const Entry& b) {
     if (a.head != b.head) return a.head < b.head;
@@ -112,7 +116,12 @@ void KeyStore::EmptyBuffer() {
   for (size_t i = 0; i < entries_.size();) {
     const std::string_view key = KeyOf(entries_[i]);
     uint64_t count = 0;
-    for (; i < entries_.size() && KeyOf(entries_[i]) == key; ++i) count += entries_[i].count;
+    for (; i < entries_.size() && KeyOf(entries_[i]) == key; ++i) {
+      count += entries_[i].count;
+      // The order of the keys is not that of their bytes in memory.
+      if (i + kPrefetchedEntries < entries_.size())
+        __builtin_prefetch(bytes_.data() + entries_[i + kPrefetchedEntries].offset);
+    }
     run.Append(key, count);
   }
   run.Finish();

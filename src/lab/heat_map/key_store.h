@@ -47,7 +47,6 @@ class KeyStore {
   std::string_view KeyOf(const Entry& entry) const {
     return std::string_view(bytes_).substr(entry.offset, entry.length);
   }
-  uint64_t HeadOf(std::string_view key) const;
   void SortBuffer();
   // Makes a run of the buffer.
   void EmptyBuffer();
