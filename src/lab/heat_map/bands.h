@@ -26,17 +26,23 @@ class Bands {
   // The first known key of a band; "" if none is known.
   const std::string& first_key(size_t band) const { return band == 0 ? first_key_ : starts_[band]; }
 
+  // Call it, and LastBandBelow(), after the last AddKnownKey().
   size_t BandOf(std::string_view key) const;
   // The band of the greatest known key below `end`, or the first band.
   size_t LastBandBelow(std::string_view end) const;
 
  private:
+  void MakeHeads();
+
   const uint64_t known_keys_;
   const uint64_t count_;
   uint64_t next_key_ = 0;  // the number of the next known key
   std::string first_key_;
   std::vector<std::string> starts_;
   std::vector<uint64_t> keys_;
+  // For BandOf(): the bytes that all starts but the first one share, and their next bytes.
+  std::string shared_;
+  std::vector<uint64_t> heads_;
 };
 
 // The first band of a range, and the last one.

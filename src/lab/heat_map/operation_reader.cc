@@ -27,6 +27,16 @@ bool OperationReader::IsSelected(const TraceRecord& record) const {
          (!options_.tag.has_value() || record.tag == *options_.tag);
 }
 
+void OperationReader::NoteTable(const std::string& table) {
+  if (last_table_ != nullptr && *last_table_ == table) return;
+  auto known = tables_.find(table);
+  if (known == tables_.end()) {
+    if (tables_.size() == kKnownTablesMax) return;
+    known = tables_.insert(table).first;
+  }
+  last_table_ = &*known;
+}
+
 absl::Status OperationReader::ReadTrace(size_t trace, const Visit& visit) {
   STELE_ASSIGN_OR_RETURN(const auto input,
                          TraceInput::Open(paths_[trace], {.skips_bad = options_.skips_bad,
@@ -40,8 +50,7 @@ absl::Status OperationReader::ReadTrace(size_t trace, const Visit& visit) {
     if (++lines_ % kLinesPerProgress == 0 && options_.progress != nullptr)
       options_.progress(lines_);
     ++count;
-    if (is_first && tables_.size() < kKnownTablesMax && !tables_.contains(record.table))
-      tables_.insert(record.table);
+    if (is_first) NoteTable(record.table);
     if (IsSelected(record)) STELE_RETURN_IF_ERROR(visit(record));
   }
   if (is_first) records_.push_back(count);

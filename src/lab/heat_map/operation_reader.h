@@ -32,6 +32,7 @@ class OperationReader {
 
  private:
   absl::Status ReadTrace(size_t trace, const Visit& visit);
+  void NoteTable(const std::string& table);
   bool IsSelected(const TraceRecord& record) const;
 
   const std::vector<std::string>& paths_;
@@ -42,6 +43,7 @@ class OperationReader {
   uint64_t lines_ = 0;
   uint64_t skipped_lines_ = 0;
   std::set<std::string, std::less<>> tables_;
+  const std::string* last_table_ = nullptr;  // in tables_; null: none yet
 };
 
 }  // namespace stele::internal::lab

@@ -4,10 +4,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "lab/heat_map/bands.h"
+#include "lab/heat_map/key_store.h"
 #include "stele/stele.h"
 #include "unit/lab/export_fixture.h"
 
@@ -167,6 +173,55 @@ TEST_F(HeatMapTest, BandsHaveTheSameNumberOfKeys) {
   EXPECT_EQ(map.parts().bands[0].end, "k3");
   EXPECT_EQ(map.parts().bands[3].end, "");
   EXPECT_EQ(map.parts().bands[2].keys, 3u);
+}
+
+TEST(BandsTest, ABandHasTheKeysFromItsStartOn) {
+  using namespace std::string_literals;
+  for (const std::string& prefix : {""s, "p"s, "orders/2023-11-14/"s}) {
+    std::set<std::string> keys;
+    for (const std::string& tail :
+         {""s, "\0"s, "\0\0"s, "12345678"s, "12345678\0"s, "123456789"s, "12345678a"s, "2"s,
+          "\xff\xff\xff\xff\xff\xff\xff\xff"s, "\xff\xff\xff\xff\xff\xff\xff\xff\xff"s})
+      keys.insert(prefix + tail);
+    for (; !keys.empty(); keys.erase(keys.begin())) {
+      Bands bands(keys.size(), 1'000);
+      for (const std::string& key : keys) bands.AddKnownKey(key);
+      ASSERT_EQ(bands.size(), keys.size());
+      std::set<std::string> probes = {"", "o", "orders/2023-11-15", "p1", "q", "\xff"};
+      for (const std::string& key : keys) {
+        probes.insert({key, key + '\0', key + "1", key.substr(0, key.size() / 2)});
+        if (!key.empty()) probes.insert(key.substr(0, key.size() - 1));
+      }
+      for (const std::string& probe : probes) {
+        // The first band begins at "".
+        const auto expected = std::count_if(std::next(keys.begin()), keys.end(),
+                                            [&](const auto& start) { return start <= probe; });
+        EXPECT_EQ(bands.BandOf(probe), static_cast<size_t>(expected)) << probe;
+      }
+    }
+  }
+}
+
+TEST(KeyStoreTest, KeysOfSeveralRunsAreInOrderWithTheSumOfTheirCounts) {
+  // Four buffers of 40 MiB.
+  const std::string tail(60'000, 'x');
+  KeyStore store(KeyStore::kDefaultBytesMax);
+  std::map<std::string, uint64_t> expected;
+  for (uint64_t i = 0; i < 2'400; ++i) {
+    const std::string key = fmt::format("{:04}", i * 37 % 1'009);
+    store.Add(0, key + tail, i);
+    expected[key] += i;
+  }
+  store.Finish();
+  EXPECT_EQ(store.KeysOf(0), expected.size());
+  auto next = expected.begin();
+  store.ForEach([&](uint16_t /*table*/, std::string_view key, uint64_t count) {
+    ASSERT_NE(next, expected.end());
+    EXPECT_EQ(key.substr(0, 4), next->first);
+    EXPECT_EQ(count, next->second);
+    ++next;
+  });
+  EXPECT_EQ(next, expected.end());
 }
 
 TEST_F(HeatMapTest, KeysThatEndWithZeroBytesAreInOrder) {
