@@ -7,7 +7,8 @@
 namespace stele::internal::lab {
 namespace {
 
-// Returns the number of heads below `head`. A search with branches would guess half of them wrong.
+// Returns the number of heads below `head`. The loop has no branch that depends on a head, since
+// the processor would predict half of them wrongly.
 size_t HeadsBelow(const std::vector<uint64_t>& heads, uint64_t head) {
   size_t first = 0;
   size_t count = heads.size();
