@@ -159,7 +159,7 @@ CALLS = ["steled_test --gtest_filter=MethodTable*:Routes.*:ReadableText.*:Reflec
 
 plant(
     "steled", CALLS, "tools/steled/rpc/method_table.cc",
-    ("an error's text contains the bytes of any row key", "return Readable(method(call));", "return method(call);"),
+    ("an error's text contains the bytes of any row key", "return Readable(run(call));", "return run(call);"),
     ("a request that cannot be parsed is served", "if (request->ParseFromString(message)) return absl::OkStatus();",
      "if (request->ParsePartialFromString(message) || true) return absl::OkStatus();"),
 )
@@ -193,7 +193,7 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
     ("a stream that the client does not read is sent without bound", "const auto is_free = [this, stream] { return HasRoom(*stream); };", "const auto is_free = [] { return true; };"),
-    ("a stream is charged for messages that were handled", "  if (stream->takes_stream) ReleaseHandled(stream);\n", ""),
+    ("a stream is charged for messages that were handled", "  if (stream->method->takes_stream) ReleaseHandled(stream);\n", ""),
     ("one byte now and then keeps a request alive", "if (!is_first && stream->paced_bytes < least) return;", ""),
     ("one connection may use all memory for responses", "bytes + most / kKeptShare <= memory.answer_bytes_left()", "bytes <= memory.answer_bytes_left()"),
 )

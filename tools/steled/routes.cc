@@ -16,15 +16,15 @@ constexpr size_t kSmallBytes = size_t{64} << 10;
 // is held until the end.
 constexpr size_t kWaitBytes = size_t{1} << 10;
 
-void AddData(DataService* service, MethodTable* table) {
+void AddData(DataService* service, bool do_writes_sync, MethodTable* table) {
   constexpr std::string_view kName = "google.bigtable.v2.Bigtable";
   STELED_SERVE(DataService, ReadRows);
   STELED_SERVE(DataService, SampleRowKeys);
-  STELED_SERVE(DataService, MutateRow);
-  STELED_SERVE(DataService, MutateRows);
-  STELED_SERVE(DataService, CheckAndMutateRow);
+  STELED_SERVE(DataService, MutateRow).syncs = do_writes_sync;
+  STELED_SERVE(DataService, MutateRows).syncs = do_writes_sync;
+  STELED_SERVE(DataService, CheckAndMutateRow).syncs = do_writes_sync;
   STELED_SERVE(DataService, PingAndWarm);
-  STELED_SERVE(DataService, ReadModifyWriteRow);
+  STELED_SERVE(DataService, ReadModifyWriteRow).syncs = do_writes_sync;
 }
 
 #define STELED_SERVE_TABLES(method) \
@@ -98,7 +98,7 @@ void AddHealth(HealthService* service, MethodTable* table) {
 void AddReflection(ReflectionService* service, MethodTable* table) {
   for (const char* const kName :
        {"grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"}) {
-    STELED_SERVE_SMALL(ReflectionService, ServerReflectionInfo);
+    STELED_SERVE_SMALL(ReflectionService, ServerReflectionInfo).takes_stream = true;
   }
 }
 
@@ -109,7 +109,7 @@ void AddReflection(ReflectionService* service, MethodTable* table) {
 }  // namespace
 
 void AddServices(const Services& services, MethodTable* table) {
-  AddData(services.data, table);
+  AddData(services.data, services.do_writes_sync, table);
   AddAdmin(services.admin, table);
   AddInstances(services.instances, table);
   AddOperations(services.operations, table);

@@ -67,7 +67,7 @@ class MethodTableTest : public testing::Test {
 
   absl::Status Run(std::string_view path, FakeCall* call) {
     const Method* const method = table_.Find(path);
-    return method == nullptr ? Unimplemented("no {}", path) : (*method)(call);
+    return method == nullptr ? Unimplemented("no {}", path) : method->run(call);
   }
 
   Echo echo_;
@@ -188,11 +188,11 @@ TEST(Routes, OnlyDataCallsHaveNoLimitOfTheirOwn) {
   AddServices({}, &table);
   for (const std::string& path : table.Paths()) {
     const bool is_data = path.starts_with("/google.bigtable.v2.Bigtable/");
-    EXPECT_EQ(table.MessageBytesMax(path) > (size_t{8} << 20), is_data) << path;
+    EXPECT_EQ(table.Find(path)->bytes_max > (size_t{8} << 20), is_data) << path;
   }
-  EXPECT_EQ(table.MessageBytesMax("/grpc.health.v1.Health/Check"), size_t{64} << 10);
+  EXPECT_EQ(table.Find("/grpc.health.v1.Health/Check")->bytes_max, size_t{64} << 10);
   // A Watch holds the memory of its request until it ends.
-  EXPECT_EQ(table.MessageBytesMax("/grpc.health.v1.Health/Watch"), size_t{1} << 10);
+  EXPECT_EQ(table.Find("/grpc.health.v1.Health/Watch")->bytes_max, size_t{1} << 10);
 }
 
 TEST(ReadableText, IsShortPrintableAsciiWhateverTheErrorQuotes) {

@@ -50,7 +50,7 @@ class Sender final : public PausedCall, public std::enable_shared_from_this<Send
 class PauseTest : public TransportTest {
  protected:
   PauseTest() {
-    methods_["/pause"] = [this](Call* call) {
+    methods_["/pause"].run = [this](Call* call) {
       return std::make_shared<Sender>(&shrunk_)->Resume(call);
     };
   }
@@ -140,9 +140,9 @@ TEST_F(PauseTest, ACallThatNobodyReadsIsEnded) {
 
 // The client is silent, so no read of its connection tells the call.
 TEST_F(PauseTest, ACallOfAnEndedStreamIsStopped) {
-  methods_["/notify"] = [this](Call* call) {
+  methods_["/notify"].run = [this](Call* call) {
     call->Send(std::string(kPrefixBytes + 5'000, 'n'), false);
-    return methods_["/wait"](call);
+    return methods_["/wait"].run(call);
   };
   StartWithoutLooks(
       [](TransportOptions* options) { options->stall_timeout = std::chrono::milliseconds(1); });
@@ -154,7 +154,7 @@ TEST_F(PauseTest, ACallOfAnEndedStreamIsStopped) {
 }
 
 TEST_F(PauseTest, AnAnswerThatNobodyReadsIsLetGoOf) {
-  methods_["/large"] = [](Call* call) {
+  methods_["/large"].run = [](Call* call) {
     call->Send(std::string(kPrefixBytes + 400'000, 'l'), true);
     return absl::OkStatus();
   };
@@ -185,7 +185,7 @@ TEST_F(PauseTest, ClientsThatDoNotReadLeaveMemoryToOthers) {
 }
 
 TEST_F(PauseTest, WhileMemoryIsScarceClientsThatDoNotReadAreEndedEarlier) {
-  methods_["/large"] = [](Call* call) {
+  methods_["/large"].run = [](Call* call) {
     call->Send(std::string(kPrefixBytes + 2'000'000, 'l'), true);
     return absl::OkStatus();
   };
@@ -270,7 +270,7 @@ class Echoes final : public PausedCall, public std::enable_shared_from_this<Echo
 class MessagePauseTest : public PauseTest {
  protected:
   MessagePauseTest() {
-    methods_["/talk"] = [](Call* call) { return std::make_shared<Echoes>()->Resume(call); };
+    methods_["/talk"].run = [](Call* call) { return std::make_shared<Echoes>()->Resume(call); };
   }
 
   // Begins a stream and waits for its first response.
@@ -404,7 +404,7 @@ class EventPauseTest : public PauseTest {
  protected:
   EventPauseTest() {
     for (const bool rings_itself : {false, true}) {
-      methods_[rings_itself ? "/ring" : "/listen"] = [this, rings_itself](Call* call) {
+      methods_[rings_itself ? "/ring" : "/listen"].run = [this, rings_itself](Call* call) {
         return std::make_shared<Listener>(&bell_, call, rings_itself)->Resume(call);
       };
     }
@@ -497,7 +497,7 @@ class Sleeper final : public PausedCall, public std::enable_shared_from_this<Sle
 };
 
 TEST_F(EventPauseTest, APauseEndsAtItsTime) {
-  methods_["/sleep"] = [](Call* call) {
+  methods_["/sleep"].run = [](Call* call) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
     return std::make_shared<Sleeper>(until)->Resume(call);
   };

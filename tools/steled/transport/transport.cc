@@ -16,7 +16,6 @@
 #include "steled/base/errors.h"
 #include "steled/transport/calls/call_places.h"
 #include "steled/transport/calls/call_threads.h"
-#include "steled/transport/calls/call_times.h"
 #include "steled/transport/calls/exceptions.h"
 #include "steled/transport/calls/overload.h"
 #include "steled/transport/calls/request_memory.h"
@@ -40,12 +39,6 @@ constexpr uint64_t kFirstConnection = 2;
 constexpr std::chrono::seconds kIdle(10);        // after which a superfluous thread ends
 constexpr std::chrono::seconds kShrinkAfter(1);  // a client that reads nothing for so long is slow
 
-std::vector<const Method*> MethodsOf(const std::vector<std::string>& paths, const Router& router) {
-  std::vector<const Method*> methods;
-  for (const std::string& path : paths) methods.push_back(router.Find(path));
-  return methods;
-}
-
 class Http2Transport final : public Transport {
  public:
   Http2Transport(const TransportOptions& options, const Router* router, CallObserver* observer,
@@ -53,7 +46,6 @@ class Http2Transport final : public Transport {
       : options_(options),
         host_{.router = *router,
               .observer = observer == nullptr ? nobody_ : *observer,
-              .request_streams = options.request_streams,
               .metadata = options.metadata,
               .trailers = options.trailers,
               .health_check = options.health_check,
@@ -67,7 +59,6 @@ class Http2Transport final : public Transport {
                  .health_prefix = options.health_prefix,
                  .data_max = options.calls_max,
                  .other_max = kOtherCallsMax}),
-        times_(MethodsOf(options.syncing, *router)),
         // Two more than run calls: one waits for events, so that a call can be cancelled while all
         // others run.
         threads_([this] { return TakeTurn(); },
@@ -267,7 +258,7 @@ class Http2Transport final : public Transport {
   // Nothing here throws, so the call's place is released and it is counted as ended in any case.
   void RunCall(Calls calls) {
     ServedCall& call = calls.front();
-    threads_.BeginCall(times_.AreShort(call.method(), /*is_alone=*/running_count_ == 1));
+    threads_.BeginCall(call.method()->IsShort(/*is_alone=*/running_count_ == 1));
     const SteadyClock::time_point begin = SteadyClock::now();
     const bool is_resumed = call.IsPaused();
     if (!is_resumed) {
@@ -275,7 +266,7 @@ class Http2Transport final : public Transport {
       Completes([&] { host_.observer.OnBegin(call.path()); });
     }
     absl::Status status = call.Handle();
-    times_.Add(call.method(), SteadyClock::now() - begin);
+    call.method()->time.Add(SteadyClock::now() - begin);
     {
       const std::lock_guard lock(mutex_);
       // Before the client gets the end, and sends the next call.
@@ -486,7 +477,6 @@ class Http2Transport final : public Transport {
   bool accepts_connections_ = true;
   std::condition_variable call_ended_;
 
-  CallTimes times_;
   CallThreads threads_;
   std::mutex look_mutex_;  // only for never_, which allocates memory when it is made
   std::condition_variable_any never_;

@@ -20,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "steled/transport/calls/call.h"
+#include "steled/transport/calls/method.h"
 #include "steled/transport/sockets/tls.h"
 
 namespace stele::server {
@@ -42,10 +43,6 @@ struct TransportOptions {
   TlsFiles tls;        // without a certificate connections are plain
   std::vector<std::string> metadata;  // names, in lower case, of the metadata that methods use
   TransportTrailers trailers;         // of every response, in addition to its status
-  // Paths of methods whose requests are streams of messages. The others begin once their one
-  // message has come and the request has ended.
-  std::vector<std::string> request_streams;
-  std::vector<std::string> syncing;  // paths of methods whose calls wait for the disk
   // Calls of paths with this prefix count against calls_max. The others, such as administration,
   // have kOtherCallsMax.
   std::string data_prefix = "/";
@@ -55,7 +52,7 @@ struct TransportOptions {
   std::string health_check = "/grpc.health.v1.Health/Check";
   int calls_max = 256;
   size_t connections_max = 4096;
-  size_t message_bytes_max = size_t{272} << 20;  // for paths without a lower limit (Router)
+  size_t message_bytes_max = size_t{272} << 20;  // for methods without a lower limit
   size_t request_memory_bytes = size_t{512} << 20;
   // The time limits for a connection to send the HTTP/2 preface, for a request to make progress,
   // and for a PING to be acknowledged.

@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -107,20 +106,5 @@ class Call {
 
 // Returns CANCELLED or DEADLINE_EXCEEDED if no client waits for the response any more, else OK.
 absl::Status CheckAwaited(const Call& call);
-
-// Handles the calls of one path. Its result is the status of the call, which is sent to the client.
-using Method = std::function<absl::Status(Call*)>;
-
-// Finds the method of a path. Immutable once the server runs.
-class Router {
- public:
-  virtual ~Router() = default;
-  // Returns null for an unknown path: the call returns UNIMPLEMENTED.
-  virtual const Method* Find(std::string_view path) const = 0;
-  // The size of the largest message of a request to the path, also after decompression.
-  virtual size_t MessageBytesMax(std::string_view /*path*/) const {
-    return std::numeric_limits<size_t>::max();
-  }
-};
 
 }  // namespace stele::server

@@ -400,13 +400,12 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   if (stream->has_bad_timeout) {
     return GiveUp(stream, RefusalCause::kBadRequest, Internal("grpc-timeout cannot be read"));
   }
-  stream->takes_stream = Contains(host_.request_streams, stream->path);
   stream->method = host_.router.Find(stream->path);
-  stream->request.SetMessageBytesMax(
-      std::min(host_.message_bytes_max, host_.router.MessageBytesMax(stream->path)));
   if (stream->method == nullptr) {
-    GiveUp(stream, RefusalCause::kUnknownMethod, Unimplemented("{} is not offered", stream->path));
+    return GiveUp(stream, RefusalCause::kUnknownMethod,
+                  Unimplemented("{} is not offered", stream->path));
   }
+  stream->request.SetMessageBytesMax(std::min(host_.message_bytes_max, stream->method->bytes_max));
 }
 
 void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes) {
@@ -422,7 +421,7 @@ void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes
     return GiveUp(stream, RefusalCause::kBadRequest,
                   ResourceExhausted("Too many messages wait on one stream"));
   }
-  if (stream->takes_stream && stream->request.whole_count() > 0) {
+  if (stream->method->takes_stream && stream->request.whole_count() > 0) {
     BeginCall(stream);
     Notify(stream);
   } else if (stream->request.whole_count() + (stream->request.IsInside() ? 1 : 0) > 1) {

@@ -36,6 +36,7 @@
 #include "steled/transport/calls/call.h"
 #include "steled/transport/calls/call_places.h"
 #include "steled/transport/calls/exceptions.h"
+#include "steled/transport/calls/method.h"
 #include "steled/transport/calls/request_memory.h"
 #include "steled/transport/http2/http2_stream.h"
 #include "steled/transport/sockets/socket.h"
@@ -46,7 +47,6 @@ namespace stele::server {
 struct ConnectionHost {
   const Router& router;
   CallObserver& observer;
-  const std::vector<std::string> request_streams;
   const std::vector<std::string> metadata;
   const TransportTrailers trailers;
   const std::string health_check;

@@ -145,7 +145,7 @@ bool Http2Connection::CanReceive(const Http2Stream& stream) const {
 void Http2Connection::Pause(Http2Stream* stream, PauseKind kind) {
   {
     const std::lock_guard lock(mutex_);
-    if (stream->takes_stream) ReleaseHandled(stream);
+    if (stream->method->takes_stream) ReleaseHandled(stream);
     stream->pause = kind;
     // As in Drain, for a call that was running then.
     if (is_drained_ && kind == PauseKind::kForMessage) stream->is_ending = true;

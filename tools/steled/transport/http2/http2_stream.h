@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "steled/transport/calls/call.h"
+#include "steled/transport/calls/method.h"
 #include "steled/transport/http2/grpc_protocol.h"
 
 namespace stele::server {
@@ -49,7 +50,6 @@ struct Http2Stream {
   bool has_unknown_encoding = false;
   // The HTTP status of a request that is not gRPC. It is sent once the request ends or brings data.
   const char* http_refusal = nullptr;
-  bool takes_stream = false;  // its method begins before the request ends
 
   MessageSplitter request;
   size_t stream_bytes = 0;   // reserved of the memory for requests, until the stream is closed

@@ -77,7 +77,7 @@ class ServedCall final : public Call {
         if (rest == nullptr) SetRefused(RefusalCause::kGivenUp);
         return awaited;
       }
-      return rest == nullptr ? (*stream_->method)(this) : rest->Resume(this);
+      return rest == nullptr ? stream_->method->run(this) : rest->Resume(this);
     } catch (...) {
       rest_ = nullptr;
       return StatusOfException();
