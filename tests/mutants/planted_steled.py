@@ -180,7 +180,7 @@ plant(
     ("a request's reservation is not released", "  host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n  ReleaseUnread", "  ReleaseUnread"),
     ("the server waits for the rest of a rejected request", "if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream", "if (stream == nullptr) nghttp2_submit_rst_stream"),
     ("a stream without a request is not charged", "  stream->stream_bytes = kept_bytes;\n", "  host_.memory.Release(kept_bytes, MemoryUse::kSmall);\n"),
-    ("a rejected request keeps its reservation", "    host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n    stream->request.Drop();", "    stream->request.Drop();"),
+    ("a rejected request keeps its reservation", "    host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n    stream->request = MessageSplitter();", "    stream->request = MessageSplitter();"),
     ("a request that ends inside a message is accepted", "if (stream->request.IsInside())", "if (false)"),
     ("headers have no bound", "if (stream->header_bytes > Http2Connection::kHeaderBytesMax)", "if (false)"),
     ("calls start during a shutdown", "  if (is_drained_) return GiveUp(", "  if (false) return GiveUp("),

@@ -1,9 +1,8 @@
 // Tests compressed messages.
-#include "steled/transport/http2/gzip.h"
-
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include "steled/transport/http2/grpc_protocol.h"
 #include "steled/transport/transport_fixture.h"
 
 namespace stele::server {

@@ -19,7 +19,7 @@ std::string Decoded(const std::string& base64) {
 }
 
 TEST(Overload, ItsDetailsAreAStatusWithARetryInfo) {
-  const absl::Status status = Overloaded(absl::StatusCode::kResourceExhausted, "full");
+  const absl::Status status = Overloaded("full", absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   const std::string details = StatusDetails(status);
   EXPECT_EQ(details.find('='), std::string::npos) << "gRPC leaves out the padding";

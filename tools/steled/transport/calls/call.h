@@ -105,6 +105,12 @@ class Call {
 };
 
 // Returns CANCELLED or DEADLINE_EXCEEDED if no client waits for the response any more, else OK.
-absl::Status CheckAwaited(const Call& call);
+inline absl::Status CheckAwaited(const Call& call) {
+  if (call.stop().stop_requested()) return absl::CancelledError("The call was given up");
+  const auto deadline = call.deadline();
+  if (!deadline.has_value() || std::chrono::steady_clock::now() < *deadline)
+    return absl::OkStatus();
+  return absl::DeadlineExceededError("The call's deadline has passed");
+}
 
 }  // namespace stele::server

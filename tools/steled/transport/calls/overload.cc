@@ -49,11 +49,7 @@ std::string NewRetryInfo() {
 
 }  // namespace
 
-absl::Status Overloaded(std::string_view text) {
-  return Overloaded(absl::StatusCode::kUnavailable, text);
-}
-
-absl::Status Overloaded(absl::StatusCode code, std::string_view text) {
+absl::Status Overloaded(std::string_view text, absl::StatusCode code) {
   absl::Status status = MakeStatus(code, text);
   status.SetPayload(kRetryInfo, absl::Cord(NewRetryInfo()));
   return status;

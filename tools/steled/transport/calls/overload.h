@@ -15,13 +15,12 @@
 
 namespace stele::server {
 
-// Returns UNAVAILABLE with a random delay between kRetryMillisMin and kRetryMillisMax, so that
-// refused clients do not all retry at the same time.
+// Returns UNAVAILABLE, or `code`, with a random delay between kRetryMillisMin and kRetryMillisMax,
+// so that refused clients do not all retry at the same time.
 inline constexpr int kRetryMillisMin = 100;
 inline constexpr int kRetryMillisMax = 300;
-absl::Status Overloaded(std::string_view text);
-// Like the other Overloaded, with another code.
-absl::Status Overloaded(absl::StatusCode code, std::string_view text);
+absl::Status Overloaded(std::string_view text,
+                        absl::StatusCode code = absl::StatusCode::kUnavailable);
 
 // Returns `status` with another text, and with its code and details.
 absl::Status WithText(const absl::Status& status, std::string_view text);

@@ -448,7 +448,7 @@ void Http2Connection::GiveUp(Http2Stream* stream, RefusalCause cause, const absl
   if (!stream->has_begun) {
     host_.observer.OnRefused({stream->path, peer_, status.code(), cause});
     host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
-    stream->request.Drop();
+    stream->request = MessageSplitter();
   }
   Answer(stream, status);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "steled/transport/http2/gzip.h"
 #include "steled/transport/http2/http2_connection.h"
 
 namespace stele::server {
