@@ -176,7 +176,7 @@ plant(
     ("a paused call is not notified of free space", "    room_.notify_all();\n    Notify(stream);\n", "    room_.notify_all();\n    stream->changed.notify_all();\n"),
     ("a call that the server ends is reported as cancelled by the client", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
     ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && stream.is_incomplete)) return status;", "if (!absl::IsCancelled(status)) return status;"),
-    ("an expired deadline is counted as a cancellation by the client", "if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {", "if (false) {"),
+    ("an expired deadline is counted as a cancellation by the client", "if (stream.due_at.has_value() && std::chrono::steady_clock::now() >= *stream.due_at) {", "if (false) {"),
     ("a request's reservation is not released", "  host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n  ReleaseUnread", "  ReleaseUnread"),
     ("the server waits for the rest of a rejected request", "if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream", "if (stream == nullptr) nghttp2_submit_rst_stream"),
     ("a stream without a request is not charged", "  stream->stream_bytes = kept_bytes;\n", "  host_.memory.Release(kept_bytes, MemoryUse::kSmall);\n"),
@@ -192,7 +192,7 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
-    ("a stream that the client does not read is sent without bound", "const auto is_free = [this, stream] { return HasRoom(*stream); };", "const auto is_free = [] { return true; };"),
+    ("a stream that the client does not read is sent without bound", "const auto is_free = [this] { return connection.HasRoom(*this); };", "const auto is_free = [] { return true; };"),
     ("a stream is charged for messages that were handled", "  if (stream->method->takes_stream) ReleaseHandled(stream);\n", ""),
     ("one byte now and then keeps a request alive", "if (!is_first && stream->paced_bytes < least) return;", ""),
     ("one connection may use all memory for responses", "bytes + most / kKeptShare <= memory.answer_bytes_left()", "bytes <= memory.answer_bytes_left()"),
@@ -218,8 +218,8 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",
-    ("calls above the limit are not counted", "      host_.observer.OnRefused({stream->path, connection->peer(), admitted.code(), cause});\n", ""),
-    ("a paused call keeps its slot", "      places_.Leave(", "      if (!call->IsPaused()) places_.Leave("),
+    ("calls above the limit are not counted", "      host_.observer.OnRefused({stream->path(), connection->peer(), admitted.code(), cause});\n", ""),
+    ("a paused call keeps its slot", "      places_.Leave(", "      if (call.rest == nullptr) places_.Leave("),
     ("the deadline of a paused call is not checked", "*deadline <= now)) late", "*deadline <= now - std::chrono::hours(1))) late"),
     ("a call that gets no message is kept", "if (is_silent || is_over", "if (is_over"),
     ("the number of connections has no limit", "if (connections_.size() < options_.connections_max) {", "if (true) {"),
@@ -277,7 +277,7 @@ plant(
 )
 
 plant(
-    "transport", ["transport_test"], "tools/steled/transport/http2/served_call.h",
+    "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
     ("a call is started although its client has gone", "!awaited.ok()) {", "false) {"),
 )
 plant(

@@ -20,7 +20,6 @@
 #include "steled/transport/calls/overload.h"
 #include "steled/transport/calls/request_memory.h"
 #include "steled/transport/http2/http2_connection.h"
-#include "steled/transport/http2/served_call.h"
 #include "steled/transport/sockets/listening_socket.h"
 #include "steled/transport/sockets/poller.h"
 #include "steled/transport/sockets/socket.h"
@@ -30,9 +29,14 @@ namespace stele::server {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-using ConnectionPtr = ServedCall::ConnectionPtr;
+using ConnectionPtr = std::shared_ptr<Http2Connection>;
+// A call from its acceptance to its end.
+struct AcceptedCall {
+  ConnectionPtr connection;
+  Http2Connection::StreamPtr stream;
+};
 // A call is passed on as a list of one, since that needs no memory.
-using Calls = std::list<ServedCall>;
+using Calls = std::list<AcceptedCall>;
 
 constexpr uint64_t kListening = 1;
 constexpr uint64_t kFirstConnection = 2;
@@ -211,12 +215,12 @@ class Http2Transport final : public Transport {
     absl::Status admitted;
     try {
       Calls call;
-      call.emplace_back(connection, stream);
+      call.push_back({connection, stream});
       RefusalCause cause{};
       admitted = TakePlace(call.front(), &cause);
       if (admitted.ok()) return call;
       // Before the client gets the status, and looks at the metrics.
-      host_.observer.OnRefused({stream->path, connection->peer(), admitted.code(), cause});
+      host_.observer.OnRefused({stream->path(), connection->peer(), admitted.code(), cause});
     } catch (...) {
       admitted = StatusOfException();
     }
@@ -224,9 +228,10 @@ class Http2Transport final : public Transport {
     return {};
   }
 
-  absl::Status TakePlace(const ServedCall& call, RefusalCause* cause) {
+  absl::Status TakePlace(const AcceptedCall& call, RefusalCause* cause) {
     const std::lock_guard lock(mutex_);
-    const absl::Status taken = places_.Take(call.path(), call.connection()->places_taken(), cause);
+    const absl::Status taken =
+        places_.Take(call.stream->path(), call.connection->places_taken(), cause);
     if (!taken.ok()) return taken;
     ++call_count_;
     ++running_count_;
@@ -257,27 +262,28 @@ class Http2Transport final : public Transport {
 
   // Nothing here throws, so the call's place is released and it is counted as ended in any case.
   void RunCall(Calls calls) {
-    ServedCall& call = calls.front();
-    threads_.BeginCall(call.method()->IsShort(/*is_alone=*/running_count_ == 1));
+    const AcceptedCall& accepted = calls.front();
+    Http2Stream& call = *accepted.stream;
+    threads_.BeginCall(call.method->IsShort(/*is_alone=*/running_count_ == 1));
     const SteadyClock::time_point begin = SteadyClock::now();
-    const bool is_resumed = call.IsPaused();
-    if (!is_resumed) {
-      call.SetBegin(begin);
+    if (call.rest == nullptr) {
+      call.run_at = begin;
       Completes([&] { host_.observer.OnBegin(call.path()); });
     }
     absl::Status status = call.Handle();
-    call.method()->time.Add(SteadyClock::now() - begin);
+    call.method->time.Add(SteadyClock::now() - begin);
     {
       const std::lock_guard lock(mutex_);
       // Before the client gets the end, and sends the next call.
-      places_.Leave(call.path(), call.connection()->places_taken());
+      places_.Leave(call.path(), accepted.connection->places_taken());
     }
-    if (call.IsPaused()) {
+    if (call.rest != nullptr) {
       status = KeepPaused(&calls);
       if (status.ok()) return threads_.EndCall();
+      call.rest = nullptr;
     }
-    const absl::StatusCode code = call.Finish(status);
-    Completes([&] { TellEnd(call, code); });
+    const absl::StatusCode code = accepted.connection->Finish(&call, status);
+    Completes([&] { TellEnd(call, accepted.connection->peer(), code); });
     threads_.EndCall();
     const std::lock_guard lock(mutex_);
     --call_count_;
@@ -285,14 +291,13 @@ class Http2Transport final : public Transport {
     if (call_count_ == 0 && !accepts_connections_) call_ended_.notify_all();
   }
 
-  void TellEnd(const ServedCall& call, absl::StatusCode code) {
+  void TellEnd(const Http2Stream& call, const std::string& peer, absl::StatusCode code) {
     // A call that has sent something counts as run.
-    if (call.refusal().has_value() && call.sent_bytes() == 0) {
-      return host_.observer.OnRefused(
-          {call.path(), call.peer(), code, *call.refusal(), /*has_begun=*/true});
+    if (call.refusal.has_value() && call.sent_bytes == 0) {
+      return host_.observer.OnRefused({call.path(), peer, code, *call.refusal, /*has_begun=*/true});
     }
-    host_.observer.OnEnd({call.path(), call.peer(), code, SteadyClock::now() - call.begin(),
-                          call.received_bytes(), call.sent_bytes(), call.is_beyond_memory()});
+    host_.observer.OnEnd({call.path(), peer, code, SteadyClock::now() - call.run_at,
+                          call.received_bytes, call.sent_bytes, call.is_beyond_memory});
   }
 
   // ---- calls that wait without a thread ----
@@ -300,9 +305,8 @@ class Http2Transport final : public Transport {
   // Moves the call out of `calls`. Without memory for it, it returns the call's error and leaves
   // the call there.
   absl::Status KeepPaused(Calls* calls) {
-    const ConnectionPtr connection = calls->front().connection();
-    const Http2Connection::StreamPtr stream = calls->front().stream();
-    const PauseKind kind = calls->front().pause_kind();
+    const auto [connection, stream] = calls->front();
+    const PauseKind kind = stream->pause_kind;
     try {
       const std::lock_guard lock(mutex_);
       Paused& paused = paused_[stream.get()];
@@ -325,8 +329,8 @@ class Http2Transport final : public Transport {
       if (found == paused_.end()) return;
       waiting_.splice(waiting_.end(), found->second.call);
       paused_.erase(found);
-      const ServedCall& call = waiting_.back();
-      places_.TakeAgain(call.path(), call.connection()->places_taken());
+      const AcceptedCall& call = waiting_.back();
+      places_.TakeAgain(call.stream->path(), call.connection->places_taken());
       ++running_count_;
     }
     poller_.Wake();
@@ -340,17 +344,17 @@ class Http2Transport final : public Transport {
     {
       const std::lock_guard lock(mutex_);
       for (auto& [stream, paused] : paused_) {
-        const ServedCall& call = paused.call.front();
+        const Http2Stream& call = *stream;
         if (paused.since < now - kShrinkAfter) {
           given_away.emplace_back();
-          given_away.back() = call.rest()->Shrink();
+          given_away.back() = call.rest->Shrink();
         }
         const auto deadline = call.deadline();
-        const bool is_silent = call.pause_kind() == PauseKind::kForMessage &&
+        const bool is_silent = call.pause_kind == PauseKind::kForMessage &&
                                paused.since < now - options_.stall_timeout;
-        const bool is_over = call.rest()->until() <= now;
+        const bool is_over = call.rest->until() <= now;
         if (is_silent || is_over || (deadline.has_value() && *deadline <= now))
-          late.push_back(call.stream());
+          late.push_back(paused.call.front().stream);
       }
     }
     for (const Http2Connection::StreamPtr& stream : late) Resume(stream.get());

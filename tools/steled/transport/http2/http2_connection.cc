@@ -99,7 +99,7 @@ absl::Status StatusToReturn(const Http2Stream& stream, const absl::Status& statu
   if (!absl::IsCancelled(status) && !(status.ok() && stream.is_incomplete)) return status;
   // The client did not cancel the call; it may retry elsewhere, or here later.
   if (stream.is_ending) return Unavailable("The server ends");
-  if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {
+  if (stream.due_at.has_value() && std::chrono::steady_clock::now() >= *stream.due_at) {
     return MakeStatus(absl::StatusCode::kDeadlineExceeded, "The call's deadline has passed");
   }
   return status.ok() ? MakeStatus(absl::StatusCode::kCancelled, "The client reads no more")
@@ -134,7 +134,8 @@ struct Http2Connection::Callbacks {
     Http2Connection* const connection = Of(user);
     const int32_t id = frame->hd.stream_id;
     const StreamPtr& stream =
-        connection->streams_.emplace(id, std::make_shared<Http2Stream>(id)).first->second;
+        connection->streams_.emplace(id, std::make_shared<Http2Stream>(id, connection))
+            .first->second;
     nghttp2_session_set_stream_user_data(session, id, stream.get());
     return 0;
   }
@@ -160,7 +161,7 @@ struct Http2Connection::Callbacks {
   static void TakeHeader(std::string_view name, std::string_view value, const ConnectionHost& host,
                          Http2Stream* stream) {
     if (name == ":path") {
-      stream->path = value.substr(0, Http2Connection::kPathBytesMax);
+      stream->request_path = value.substr(0, Http2Connection::kPathBytesMax);
     } else if (name == ":method") {
       stream->is_post = value == "POST";
     } else if (name == "content-type") {
@@ -172,13 +173,12 @@ struct Http2Connection::Callbacks {
       const std::optional<std::chrono::nanoseconds> timeout = ParseTimeout(value);
       stream->has_bad_timeout = !timeout.has_value();
       if (timeout.has_value()) {
-        stream->deadline =
-            std::chrono::steady_clock::now() +
-            std::chrono::duration_cast<std::chrono::steady_clock::duration>(*timeout);
+        stream->due_at = std::chrono::steady_clock::now() +
+                         std::chrono::duration_cast<std::chrono::steady_clock::duration>(*timeout);
       }
-    } else if (value.size() <= kMetadataBytesMax && Contains(host.metadata, name) &&
-               !stream->HasMetadata(name)) {
-      stream->metadata.emplace_back(name, value);
+    } else if (!value.empty() && value.size() <= kMetadataBytesMax &&
+               Contains(host.metadata, name) && stream->metadata(name).empty()) {
+      stream->kept_metadata.emplace_back(name, value);
     }
   }
 
@@ -380,14 +380,14 @@ void Http2Connection::FlushOrShutDown() {
 
 void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   if (stream->header_bytes > kHeaderBytesMax) {
-    stream->metadata.clear();
+    stream->kept_metadata.clear();
     return GiveUp(stream, RefusalCause::kLargeHeaders,
                   ResourceExhausted("Headers of more than {} bytes; send fewer", kHeaderBytesMax));
   }
-  const bool is_check = stream->path == host_.health_check;
-  if (is_check) stream->metadata.clear();  // not used
-  size_t kept_bytes = kStreamBytes + stream->path.size();
-  for (const auto& [name, value] : stream->metadata) kept_bytes += name.size() + value.size();
+  const bool is_check = stream->path() == host_.health_check;
+  if (is_check) stream->kept_metadata.clear();  // not used
+  size_t kept_bytes = kStreamBytes + stream->path().size();
+  for (const auto& [name, value] : stream->kept_metadata) kept_bytes += name.size() + value.size();
   if (!host_.memory.Reserve(kept_bytes, is_check ? MemoryUse::kHealth : MemoryUse::kSmall))
     return GiveUp(stream, RefusalCause::kMemory, TooManyRequestBytes());
   stream->stream_bytes = kept_bytes;
@@ -400,10 +400,10 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   if (stream->has_bad_timeout) {
     return GiveUp(stream, RefusalCause::kBadRequest, Internal("grpc-timeout cannot be read"));
   }
-  stream->method = host_.router.Find(stream->path);
+  stream->method = host_.router.Find(stream->path());
   if (stream->method == nullptr) {
     return GiveUp(stream, RefusalCause::kUnknownMethod,
-                  Unimplemented("{} is not offered", stream->path));
+                  Unimplemented("{} is not offered", stream->path()));
   }
   stream->request.SetMessageBytesMax(std::min(host_.message_bytes_max, stream->method->bytes_max));
 }
@@ -446,7 +446,7 @@ void Http2Connection::OnRequestEnd(Http2Stream* stream) {
 
 void Http2Connection::GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status) {
   if (!stream->has_begun) {
-    host_.observer.OnRefused({stream->path, peer_, status.code(), cause});
+    host_.observer.OnRefused({stream->path(), peer_, status.code(), cause});
     host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
     stream->request = MessageSplitter();
   }

@@ -6,7 +6,7 @@
 // lock.
 //
 // Used by:   steled/transport/transport.cc calls OnReady, and runs the method of each call that
-//            begins. The method sends through its call (served_call.h).
+//            begins. The method sends through its call (http2_stream.h).
 // Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax
 //            and one message unsent per call. Large responses that are not read yet are charged to
 //            the memory for requests (calls/request_memory.h). A connection without its streams is
@@ -138,24 +138,18 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // The transport's lock guards it.
   CallPlaces::Taken* places_taken() { return &places_taken_; }
 
-  // For the call on `stream`, as documented in call.h.
-  bool Send(Http2Stream* stream, std::string framed, bool is_last);
-  bool Reserve(Http2Stream* stream, size_t bytes);
-  bool ReserveAnswer(Http2Stream* stream, size_t bytes);
-  void ReleaseAnswer(Http2Stream* stream, size_t bytes);
-  bool Receive(Http2Stream* stream, std::string* message);
-  bool CanSend(const Http2Stream& stream) const;
-  bool CanReceive(const Http2Stream& stream) const;
   // Notifies the host once the pause is over or the call must end, which may be at once.
   void Pause(Http2Stream* stream, PauseKind kind);
-  void Wake(Http2Stream* stream);
   // Ends a call whose method has returned, or is not run. Returns the result of the call: `status`,
   // unless the client, its deadline or the end of the server ended the call before.
   absl::StatusCode Finish(Http2Stream* stream, const absl::Status& status);
 
  private:
-  struct Callbacks;  // callbacks of nghttp2, under the lock
+  friend Http2Stream;  // the functions of Call
+  struct Callbacks;    // callbacks of nghttp2, under the lock
 
+  // Reserves memory for a request.
+  bool Reserve(Http2Stream* stream, size_t bytes);
   // Ends the calls that wait for a message, or all.
   void EndCalls(bool are_all);
   // Stops the calls of closed streams. Without the lock, since a method that hears of its stop may

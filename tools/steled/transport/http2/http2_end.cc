@@ -92,7 +92,7 @@ void Http2Connection::StopClosed() {
     const std::lock_guard lock(mutex_);
     stopped.swap(stopped_);
   }
-  for (const auto& [id, stream] : stopped) stream->stop.request_stop();
+  for (const auto& [id, stream] : stopped) stream->stop_source.request_stop();
 }
 
 void Http2Connection::EndCalls(bool are_all) {
@@ -106,7 +106,7 @@ void Http2Connection::EndCalls(bool are_all) {
       if (!are_all && stream->pause != PauseKind::kForMessage) continue;
       stream->is_ending = true;
     }
-    stream->stop.request_stop();  // first, so that it does not pause again
+    stream->stop_source.request_stop();  // first, so that it does not pause again
     const std::lock_guard lock(mutex_);
     Notify(stream.get());
   }
