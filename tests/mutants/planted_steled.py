@@ -204,7 +204,7 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_end.cc",
-    ("a paused call is not notified that its client has gone", "  ReleaseStream(stream);\n  Notify(stream);\n", "  ReleaseStream(stream);\n  stream->changed.notify_all();\n"),
+    ("a paused call is not notified that its client has gone", "  host_.memory.Release(bytes, MemoryUse::kRequest);\n  Notify(stream);\n", "  host_.memory.Release(bytes, MemoryUse::kRequest);\n  stream->changed.notify_all();\n"),
     ("a cancelled call is not notified", "if (stream.has_begun && !stream.is_done) {", "if (false) {"),
     ("an incomplete request gets no status at the end", "if (stream->IsIncomplete() && stream->http_refusal == nullptr)", "if (false)"),
     ("the shutdown does not wait for data in flight", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),

@@ -1,12 +1,11 @@
 // Refusals for overload: clients learn that they may retry, and when.
-#include "steled/transport/calls/overload.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
 #include "absl/strings/escaping.h"
+#include "steled/transport/calls/call_errors.h"
 #include "steled/transport/transport_fixture.h"
 
 namespace stele::server {

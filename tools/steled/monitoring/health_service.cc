@@ -11,7 +11,7 @@
 #include "steled/base/errors.h"
 #include "steled/rpc/message_writer.h"
 #include "steled/rpc/method_table.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 

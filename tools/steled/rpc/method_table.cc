@@ -10,7 +10,7 @@
 #include "steled/rpc/message_writer.h"
 #include "steled/rpc/request_parts.h"
 #include "steled/rpc/status.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 namespace {

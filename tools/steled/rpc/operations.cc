@@ -12,8 +12,7 @@
 #include "steled/rpc/method_table.h"
 #include "steled/rpc/no_exceptions.h"
 #include "steled/rpc/status.h"
-#include "steled/transport/calls/exceptions.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 namespace {

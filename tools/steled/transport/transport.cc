@@ -14,10 +14,9 @@
 #include <vector>
 
 #include "steled/base/errors.h"
+#include "steled/transport/calls/call_errors.h"
 #include "steled/transport/calls/call_places.h"
 #include "steled/transport/calls/call_threads.h"
-#include "steled/transport/calls/exceptions.h"
-#include "steled/transport/calls/overload.h"
 #include "steled/transport/calls/request_memory.h"
 #include "steled/transport/http2/http2_connection.h"
 #include "steled/transport/sockets/listening_socket.h"
@@ -138,7 +137,7 @@ class Http2Transport final : public Transport {
       const auto is_idle = [this] { return call_count_ == 0; };
       if (!call_ended_.wait_until(lock, end, is_idle)) {
         lock.unlock();
-        VisitConnections([](uint64_t /*id*/, Http2Connection& c) { c.StopCalls(); });
+        VisitConnections([](uint64_t /*id*/, Http2Connection& c) { c.EndCalls(/*are_all=*/true); });
         lock.lock();
         call_ended_.wait(lock, is_idle);
         end = SteadyClock::now();

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "steled/base/errors.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 

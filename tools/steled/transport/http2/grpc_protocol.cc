@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "steled/base/errors.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 namespace {

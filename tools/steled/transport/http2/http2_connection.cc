@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "steled/base/errors.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 #include "steled/transport/http2/grpc_protocol.h"
 
 namespace stele::server {
@@ -45,10 +45,6 @@ nghttp2_nv ConstantHeader(std::string_view name, std::string_view value) {
 
 std::string_view View(const uint8_t* bytes, size_t count) {
   return {reinterpret_cast<const char*>(bytes), count};
-}
-
-bool Contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 constexpr std::string_view kNotGrpc = "Only gRPC is served here.\n";
@@ -177,7 +173,8 @@ struct Http2Connection::Callbacks {
                          std::chrono::duration_cast<std::chrono::steady_clock::duration>(*timeout);
       }
     } else if (!value.empty() && value.size() <= kMetadataBytesMax &&
-               Contains(host.metadata, name) && stream->metadata(name).empty()) {
+               std::count(host.metadata.begin(), host.metadata.end(), name) > 0 &&
+               stream->metadata(name).empty()) {
       stream->kept_metadata.emplace_back(name, value);
     }
   }

@@ -34,8 +34,8 @@
 #include <vector>
 
 #include "steled/transport/calls/call.h"
+#include "steled/transport/calls/call_errors.h"
 #include "steled/transport/calls/call_places.h"
-#include "steled/transport/calls/exceptions.h"
 #include "steled/transport/calls/method.h"
 #include "steled/transport/calls/request_memory.h"
 #include "steled/transport/http2/http2_stream.h"
@@ -124,8 +124,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // Ends slow requests and streams that the client does not read. Returns false if the client sends
   // no preface, reads nothing at all or is gone; call Close then.
   bool EndStalled(const Cutoffs& cutoffs);
-  // Stops the running calls; those that stop return UNAVAILABLE.
-  void StopCalls();
+  // Stops the running calls, or those that wait for a message; those that stop return UNAVAILABLE.
+  void EndCalls(bool are_all);
   // Closes it, and ends its calls.
   void Close();
   // Waits until the begun calls have ended and the client's system has all responses, the client is
@@ -150,8 +150,6 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
 
   // Reserves memory for a request.
   bool Reserve(Http2Stream* stream, size_t bytes);
-  // Ends the calls that wait for a message, or all.
-  void EndCalls(bool are_all);
   // Stops the calls of closed streams. Without the lock, since a method that hears of its stop may
   // take it.
   void StopClosed();
@@ -208,9 +206,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void OnRequestEnd(Http2Stream* stream);
   void BeginCall(Http2Stream* stream);
   void OnStreamClosed(int32_t stream_id);
-  void EndStream(Http2Stream* stream);
   // Releases the stream's charges, except those that its method needs.
-  void ReleaseStream(Http2Stream* stream);
+  void EndStream(Http2Stream* stream);
 
   // Ignores the rest of the request.
   void GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status);

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "steled/base/errors.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 #include "steled/transport/http2/http2_connection.h"
 
 namespace stele::server {
@@ -81,7 +81,9 @@ void Http2Connection::OnStreamClosed(int32_t stream_id) {
 void Http2Connection::EndStream(Http2Stream* stream) {
   stream->is_closed = true;
   DropUnsent(stream);
-  ReleaseStream(stream);
+  size_t bytes = std::exchange(stream->stream_bytes, 0);
+  if (!stream->has_begun) bytes += std::exchange(stream->request_bytes, 0);
+  host_.memory.Release(bytes, MemoryUse::kRequest);
   Notify(stream);
 }
 
@@ -154,8 +156,6 @@ void Http2Connection::Drain() {
   }
   EndCalls(/*are_all=*/false);
 }
-
-void Http2Connection::StopCalls() { EndCalls(/*are_all=*/true); }
 
 void Http2Connection::RefuseIncomplete() {
   const std::lock_guard lock(mutex_);

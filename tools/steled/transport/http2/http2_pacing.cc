@@ -222,10 +222,4 @@ void Http2Connection::DropUnsent(Http2Stream* stream) {
   unsent_bytes_ -= std::exchange(stream->unsent_bytes, 0);
 }
 
-void Http2Connection::ReleaseStream(Http2Stream* stream) {
-  size_t bytes = std::exchange(stream->stream_bytes, 0);
-  if (!stream->has_begun) bytes += std::exchange(stream->request_bytes, 0);
-  host_.memory.Release(bytes, MemoryUse::kRequest);
-}
-
 }  // namespace stele::server

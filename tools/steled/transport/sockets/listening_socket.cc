@@ -172,26 +172,8 @@ class PathLock {
   int error_ = 0;
 };
 
-absl::Status CannotListen(const std::string& path, std::string_view reason) {
-  return Unavailable("cannot listen on unix:{}: {}", path, reason);
-}
-
-// Removes the file of a killed process first.
-absl::StatusOr<int> ListenOnUnixSocket(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) {
-    return InvalidArgument("unix:{}: a socket's path has at most {} bytes", path,
-                           sizeof(address.sun_path) - 1);
-  }
-  path.copy(address.sun_path, path.size());
-  const PathLock lock(path);
-  if (!lock.is_held())
-    return CannotListen(path, fmt::format("the lock {}: {}", lock.path(), lock.reason()));
-  RemoveStaleSocket(address);
-  const int descriptor = ListenOn(reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-  if (descriptor < 0) return CannotListen(path, std::strerror(errno));
-  return descriptor;
+absl::Status CannotListen(const std::string& address, std::string_view reason) {
+  return Unavailable("cannot listen on {}: {}", address, reason);
 }
 
 int Reserve() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
@@ -209,17 +191,29 @@ absl::StatusOr<ListeningSocket> ListeningSocket::Listen(const std::string& addre
         descriptor, fmt::format("{}:{}", address.substr(0, address.rfind(':')), PortOf(descriptor)),
         {});
   }
-  return Unavailable("cannot listen on {}: {}; is the port taken?", address, std::strerror(errno));
+  return CannotListen(address, fmt::format("{}; is the port taken?", std::strerror(errno)));
 }
 
 absl::StatusOr<ListeningSocket> ListeningSocket::ListenOnPath(const std::string& address,
                                                               const std::string& path) {
-  STELED_ASSIGN_OR_RETURN(const int descriptor, ListenOnUnixSocket(path));
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(name.sun_path)) {
+    return InvalidArgument("{}: a socket's path has at most {} bytes", address,
+                           sizeof(name.sun_path) - 1);
+  }
+  path.copy(name.sun_path, path.size());
+  const PathLock lock(path);
+  if (!lock.is_held())
+    return CannotListen(address, fmt::format("the lock {}: {}", lock.path(), lock.reason()));
+  RemoveStaleSocket(name);
+  const int descriptor = ListenOn(reinterpret_cast<const sockaddr*>(&name), sizeof(name));
+  if (descriptor < 0) return CannotListen(address, std::strerror(errno));
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) {
     const std::string reason = std::strerror(errno);
     close(descriptor);
-    return CannotListen(path, reason);
+    return CannotListen(address, reason);
   }
   return ListeningSocket(descriptor, address,
                          {.path = path, .device = status.st_dev, .inode = status.st_ino});
