@@ -47,13 +47,6 @@ void SetOption(int descriptor, int level, int option, int value) {
   setsockopt(descriptor, level, option, &value, sizeof(value));
 }
 
-// Closes it, and keeps errno.
-void CloseFailed(int descriptor) {
-  const int error = errno;
-  close(descriptor);
-  errno = error;
-}
-
 // Returns -1 and sets errno on failure. Leaves no file then.
 int ListenOn(const sockaddr* address, socklen_t bytes) {
   const int descriptor = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -61,12 +54,11 @@ int ListenOn(const sockaddr* address, socklen_t bytes) {
   SetOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1);
   const bool is_bound = bind(descriptor, address, bytes) == 0;
   if (is_bound && listen(descriptor, SOMAXCONN) == 0) return descriptor;
-  CloseFailed(descriptor);
-  if (is_bound && address->sa_family == AF_UNIX) {
-    const int error = errno;
+  const int error = errno;
+  close(descriptor);
+  if (is_bound && address->sa_family == AF_UNIX)
     unlink(reinterpret_cast<const sockaddr_un*>(address)->sun_path);
-    errno = error;
-  }
+  errno = error;
   return -1;
 }
 
@@ -88,22 +80,17 @@ bool IsOfOneClient(int error) {
   return std::find(kErrors.begin(), kErrors.end(), error) != kErrors.end();
 }
 
-// Returns -1 and sets errno if no process listens on it, or it cannot be checked.
-int ConnectTo(const sockaddr_un& address) {
-  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (descriptor < 0) return -1;
-  const int connected =
-      connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-  CloseFailed(descriptor);
-  return connected;
-}
-
 // Removes the socket that a killed process left. Other files are kept, and so is a socket on which
 // a process listens.
 void RemoveStaleSocket(const sockaddr_un& address) {
   struct stat status {};
   if (lstat(address.sun_path, &status) != 0 || !S_ISSOCK(status.st_mode)) return;
-  if (ConnectTo(address) != 0 && errno == ECONNREFUSED) unlink(address.sun_path);
+  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) return;
+  const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
+  const bool is_stale = connect(descriptor, generic, sizeof(address)) != 0 && errno == ECONNREFUSED;
+  close(descriptor);
+  if (is_stale) unlink(address.sun_path);
 }
 
 // The file PATH.lock, locked. Without it, a process could take the socket of another for stale
