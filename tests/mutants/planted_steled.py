@@ -231,9 +231,9 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/calls/call_places.cc",
-    ("the number of calls has no limit", "if (taken_[kind] >= most) {", "if (false) {"),
+    ("the number of calls has no limit", "if (taken_[index] >= most) {", "if (false) {"),
     ("one connection may use all call slots", "  if (are_few_free && ", "  if (false && "),
-    ("health checks need a slot", "  if (!NeedsPlace(path)) return absl::OkStatus();\n", ""),
+    ("health checks need a slot", "  if (kind == CallKind::kHealth) return absl::OkStatus();\n", ""),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/calls/call_threads.cc",

@@ -31,7 +31,6 @@ absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags, const ConnectionL
   // The zone "local" and the cluster "local" as a ResponseParams, which Bigtable's clients record
   // with their latencies.
   options.trailers = {{"x-goog-ext-425905942-bin", "CgVsb2NhbBIFbG9jYWw"}};
-  options.data_prefix = "/google.bigtable.v2.Bigtable/";
   options.calls_max = flags.calls_max;
   options.stall_timeout = flags.stall_timeout;
   options.message_bytes_max = kRequestBytesMax;

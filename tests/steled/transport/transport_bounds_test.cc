@@ -326,10 +326,8 @@ TEST_F(TransportTest, AClientThatReadsKeepsItsConnectionWhileTheMemoryIsUsedUp) 
 // Nor do other uses of the memory.
 TEST_F(TransportTest, LargeRequestsLeaveMemoryToSmallOnesAndToHealthChecks) {
   constexpr size_t kClients = 4;
-  Start([](TransportOptions* options) {
-    options->request_memory_bytes = MemoryFor(950'000);
-    options->health_check = "/echo";
-  });
+  methods_["/echo"].uses_all_memory = true;
+  Start([](TransportOptions* options) { options->request_memory_bytes = MemoryFor(950'000); });
   Http2Client greedy(transport_->address());
   EXPECT_EQ(greedy.Call("/take", "").Status(), "0");  // it knows the server's window now
   std::vector<std::unique_ptr<Http2Client>> clients;

@@ -204,10 +204,8 @@ TEST_F(PauseTest, WhileMemoryIsScarceClientsThatDoNotReadAreEndedEarlier) {
 }
 
 TEST_F(PauseTest, OtherPathsHavePlacesOfTheirOwn) {
-  Start([](TransportOptions* options) {
-    options->data_prefix = "/wait";
-    options->calls_max = 2;
-  });
+  methods_["/echo"].kind = CallKind::kOther;
+  Start([](TransportOptions* options) { options->calls_max = 2; });
   Http2Client first(transport_->address());
   Http2Client second(transport_->address());
   for (Http2Client* const client : {&first, &second}) {
@@ -233,10 +231,8 @@ TEST_F(PauseTest, AConnectionLeavesPlacesToOthers) {
 
 // A probe that fails restarts the server.
 TEST_F(PauseTest, HealthChecksNeedNoPlace) {
-  Start([](TransportOptions* options) {
-    options->calls_max = 4;
-    options->health_prefix = "/echo";
-  });
+  methods_["/echo"].kind = CallKind::kHealth;
+  Start([](TransportOptions* options) { options->calls_max = 4; });
   std::vector<std::unique_ptr<Http2Client>> clients;
   for (int i = 0; i < 4; ++i) {
     clients.push_back(std::make_unique<Http2Client>(transport_->address()));

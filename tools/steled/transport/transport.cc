@@ -51,17 +51,13 @@ class Http2Transport final : public Transport {
               .observer = observer == nullptr ? nobody_ : *observer,
               .metadata = options.metadata,
               .trailers = options.trailers,
-              .health_check = options.health_check,
               .message_bytes_max = options.message_bytes_max,
               .resume = [this](const Http2Stream* stream) { Resume(stream); },
               .memory = RequestMemory(options.request_memory_bytes)},
         listening_(std::move(listening)),
         tls_(std::move(tls)),
         address_(listening_.address()),
-        places_({.data_prefix = options.data_prefix,
-                 .health_prefix = options.health_prefix,
-                 .data_max = options.calls_max,
-                 .other_max = kOtherCallsMax}),
+        places_(options.calls_max, kOtherCallsMax),
         // Two more than run calls: one waits for events, so that a call can be cancelled while all
         // others run.
         threads_([this] { return TakeTurn(); },
@@ -230,7 +226,7 @@ class Http2Transport final : public Transport {
   absl::Status TakePlace(const AcceptedCall& call, RefusalCause* cause) {
     const std::lock_guard lock(mutex_);
     const absl::Status taken =
-        places_.Take(call.stream->path(), call.connection->places_taken(), cause);
+        places_.Take(call.stream->method->kind, call.connection->places_taken(), cause);
     if (!taken.ok()) return taken;
     ++call_count_;
     ++running_count_;
@@ -274,7 +270,7 @@ class Http2Transport final : public Transport {
     {
       const std::lock_guard lock(mutex_);
       // Before the client gets the end, and sends the next call.
-      places_.Leave(call.path(), accepted.connection->places_taken());
+      places_.Leave(call.method->kind, accepted.connection->places_taken());
     }
     if (call.rest != nullptr) {
       status = KeepPaused(&calls);
@@ -329,7 +325,7 @@ class Http2Transport final : public Transport {
       waiting_.splice(waiting_.end(), found->second.call);
       paused_.erase(found);
       const AcceptedCall& call = waiting_.back();
-      places_.TakeAgain(call.stream->path(), call.connection->places_taken());
+      places_.TakeAgain(call.stream->method->kind, call.connection->places_taken());
       ++running_count_;
     }
     poller_.Wake();

@@ -26,7 +26,7 @@
 namespace stele::server {
 
 inline constexpr int kOtherCallsMax = 64;
-// The most calls of health_prefix that get a thread at once.
+// The most calls of CallKind::kHealth that get a thread at once.
 inline constexpr int kHealthCallsMax = 24;
 
 // The present figures of a transport.
@@ -43,13 +43,6 @@ struct TransportOptions {
   TlsFiles tls;        // without a certificate connections are plain
   std::vector<std::string> metadata;  // names, in lower case, of the metadata that methods use
   TransportTrailers trailers;         // of every response, in addition to its status
-  // Calls of paths with this prefix count against calls_max. The others, such as administration,
-  // have kOtherCallsMax.
-  std::string data_prefix = "/";
-  // Calls of paths with this prefix count against neither. They must be short, or pause.
-  std::string health_prefix = "/grpc.health.v1.Health/";
-  // Calls of this path can use all of request_memory_bytes. They must be short.
-  std::string health_check = "/grpc.health.v1.Health/Check";
   int calls_max = 256;
   size_t connections_max = 4096;
   size_t message_bytes_max = size_t{272} << 20;  // for methods without a lower limit

@@ -10,45 +10,30 @@
 #pragma once
 
 #include <array>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "steled/transport/calls/call_observer.h"
+#include "steled/transport/calls/method.h"
 
 namespace stele::server {
 
 class CallPlaces {
  public:
-  // The places that the calls of one connection take: data calls, others.
+  // The places that the calls of one connection take, by their kind.
   using Taken = std::array<int, 2>;
 
-  struct Options {
-    std::string data_prefix;    // of the paths of data calls
-    std::string health_prefix;  // of the paths that need no place
-    int data_max = 0;
-    int other_max = 0;
-  };
-  explicit CallPlaces(Options options) : options_(std::move(options)) {}
+  CallPlaces(int data_max, int other_max) : most_{data_max, other_max} {}
 
-  // Takes a place for a call of this path. Returns Unavailable and sets `cause` if there is none.
-  absl::Status Take(std::string_view path, Taken* of_connection, RefusalCause* cause);
+  // Takes a place for a call of this kind. Returns Unavailable and sets `cause` if there is none.
+  absl::Status Take(CallKind kind, Taken* of_connection, RefusalCause* cause);
   // Takes a place for a call that had one before, even if none is free.
-  void TakeAgain(std::string_view path, Taken* of_connection) { Add(path, of_connection, 1); }
-  void Leave(std::string_view path, Taken* of_connection) { Add(path, of_connection, -1); }
+  void TakeAgain(CallKind kind, Taken* of_connection) { Add(kind, of_connection, 1); }
+  void Leave(CallKind kind, Taken* of_connection) { Add(kind, of_connection, -1); }
 
  private:
-  static constexpr size_t kData = 0;
-  static constexpr size_t kOther = 1;
+  void Add(CallKind kind, Taken* of_connection, int count);
 
-  bool NeedsPlace(std::string_view path) const { return !path.starts_with(options_.health_prefix); }
-  size_t KindOf(std::string_view path) const {
-    return path.starts_with(options_.data_prefix) ? kData : kOther;
-  }
-  void Add(std::string_view path, Taken* of_connection, int count);
-
-  const Options options_;
+  const Taken most_;
   Taken taken_ = {};  // of all connections
 };
 

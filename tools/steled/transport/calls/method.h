@@ -49,6 +49,13 @@ class CallTime {
 // Handles a call. Its result is the status of the call, which is sent to the client.
 using CallFunction = std::function<absl::Status(Call*)>;
 
+// What a call counts against (call_places.h).
+enum class CallKind : uint8_t {
+  kData,    // TransportOptions.calls_max
+  kOther,   // kOtherCallsMax; administration, for example
+  kHealth,  // nothing; such a call must be short, or pause
+};
+
 // The method of one path.
 struct Method {
   CallFunction run;
@@ -58,6 +65,10 @@ struct Method {
   // their one message has come and the request has ended.
   bool takes_stream = false;
   bool syncs = false;  // its calls wait for the disk
+  CallKind kind = CallKind::kData;
+  // Its calls, which must be short, can use all of TransportOptions.request_memory_bytes. They get
+  // no metadata.
+  bool uses_all_memory = false;
   mutable CallTime time;
 
   // `is_alone`: no other call runs or waits to run.

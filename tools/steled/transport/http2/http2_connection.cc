@@ -381,7 +381,8 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
     return GiveUp(stream, RefusalCause::kLargeHeaders,
                   ResourceExhausted("Headers of more than {} bytes; send fewer", kHeaderBytesMax));
   }
-  const bool is_check = stream->path() == host_.health_check;
+  stream->method = host_.router.Find(stream->path());
+  const bool is_check = stream->method != nullptr && stream->method->uses_all_memory;
   if (is_check) stream->kept_metadata.clear();  // not used
   size_t kept_bytes = kStreamBytes + stream->path().size();
   for (const auto& [name, value] : stream->kept_metadata) kept_bytes += name.size() + value.size();
@@ -397,7 +398,6 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   if (stream->has_bad_timeout) {
     return GiveUp(stream, RefusalCause::kBadRequest, Internal("grpc-timeout cannot be read"));
   }
-  stream->method = host_.router.Find(stream->path());
   if (stream->method == nullptr) {
     return GiveUp(stream, RefusalCause::kUnknownMethod,
                   Unimplemented("{} is not offered", stream->path()));

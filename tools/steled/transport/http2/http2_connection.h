@@ -49,7 +49,6 @@ struct ConnectionHost {
   CallObserver& observer;
   const std::vector<std::string> metadata;
   const TransportTrailers trailers;
-  const std::string health_check;
   const size_t message_bytes_max;
   // Called under the connection's lock when a paused call may continue.
   const std::function<void(const Http2Stream*)> resume;

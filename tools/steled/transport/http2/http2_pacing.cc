@@ -146,7 +146,7 @@ bool Http2Connection::Reserve(Http2Stream* stream, size_t bytes) {
 bool Http2Connection::ChargeRequest(Http2Stream* stream, size_t bytes) {
   MemoryUse use = MemoryUse::kRequest;
   if (stream->request_bytes + bytes <= kSmallRequestBytes)
-    use = stream->path() == host_.health_check ? MemoryUse::kHealth : MemoryUse::kSmall;
+    use = stream->method->uses_all_memory ? MemoryUse::kHealth : MemoryUse::kSmall;
   if (!host_.memory.Reserve(bytes, use)) return false;
   stream->request_bytes += bytes;
   return true;
