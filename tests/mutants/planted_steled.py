@@ -230,7 +230,7 @@ plant(
     ("a lost connection is kept", "    if (ready == Http2Connection::Ready::kOver) Remove(id);", ""),
 )
 plant(
-    "transport", ["transport_test"], "tools/steled/transport/calls/call_places.cc",
+    "transport", ["transport_test"], "tools/steled/transport/calls/call_limits.cc",
     ("the number of calls has no limit", "if (taken_[index] >= most) {", "if (false) {"),
     ("one connection may use all call slots", "  if (are_few_free && ", "  if (false && "),
     ("health checks need a slot", "  if (kind == CallKind::kHealth) return absl::OkStatus();\n", ""),

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <functional>
 #include <list>
 #include <map>
 #include <mutex>
@@ -15,9 +14,8 @@
 
 #include "steled/base/errors.h"
 #include "steled/transport/calls/call_errors.h"
-#include "steled/transport/calls/call_places.h"
+#include "steled/transport/calls/call_limits.h"
 #include "steled/transport/calls/call_threads.h"
-#include "steled/transport/calls/request_memory.h"
 #include "steled/transport/http2/http2_connection.h"
 #include "steled/transport/sockets/listening_socket.h"
 #include "steled/transport/sockets/poller.h"

@@ -2,7 +2,7 @@
 // threads, and sends their responses.
 //
 // Bounds:    at most calls_max data calls and kOtherCallsMax others at once, each with a thread
-//            while it runs. One connection cannot take them all (calls/call_places.h). A call above
+//            while it runs. One connection cannot take them all (calls/call_limits.h). A call above
 //            that returns UNAVAILABLE, as does one that does not fit into request_memory_bytes with
 //            the others: clients retry these. A message above message_bytes_max is
 //            RESOURCE_EXHAUSTED. Paused calls and health checks need no place.

@@ -49,7 +49,7 @@ class CallTime {
 // Handles a call. Its result is the status of the call, which is sent to the client.
 using CallFunction = std::function<absl::Status(Call*)>;
 
-// What a call counts against (call_places.h).
+// What a call counts against (call_limits.h).
 enum class CallKind : uint8_t {
   kData,    // TransportOptions.calls_max
   kOther,   // kOtherCallsMax; administration, for example

@@ -9,7 +9,7 @@
 //            begins. The method sends through its call (http2_stream.h).
 // Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax
 //            and one message unsent per call. Large responses that are not read yet are charged to
-//            the memory for requests (calls/request_memory.h). A connection without its streams is
+//            the memory for requests (calls/call_limits.h). A connection without its streams is
 //            not charged, since the number of connections is limited: nghttp2's session and its
 //            tables of headers take 14 KiB without a call, and 39 KiB with full tables (measured).
 // Errors:    a client that violates HTTP/2 is disconnected; one that violates gRPC gets a status.
@@ -35,9 +35,8 @@
 
 #include "steled/transport/calls/call.h"
 #include "steled/transport/calls/call_errors.h"
-#include "steled/transport/calls/call_places.h"
+#include "steled/transport/calls/call_limits.h"
 #include "steled/transport/calls/method.h"
-#include "steled/transport/calls/request_memory.h"
 #include "steled/transport/http2/http2_stream.h"
 #include "steled/transport/sockets/socket.h"
 

@@ -61,13 +61,12 @@ bool Http2Stream::Reserve(size_t bytes) {
 
 bool Http2Stream::ReserveAnswer(size_t bytes) {
   const std::lock_guard lock(connection.mutex_);
-  const bool is_reserved = connection.ReserveUnread(bytes);
-  if (is_reserved) {
-    answer_bytes += bytes;
-  } else {
+  if (!connection.ReserveUnread(bytes)) {
     SetRefused(RefusalCause::kMemory);
+    return false;
   }
-  return is_reserved;
+  answer_bytes += bytes;
+  return true;
 }
 
 void Http2Stream::ReleaseAnswer(size_t bytes) {
