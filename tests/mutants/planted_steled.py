@@ -193,7 +193,7 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
     ("a stream that the client does not read is sent without bound", "const auto is_free = [this] { return connection.HasRoom(*this); };", "const auto is_free = [] { return true; };"),
-    ("a stream is charged for messages that were handled", "  if (stream->method->takes_stream) ReleaseHandled(stream);\n", ""),
+    ("a stream is charged for messages that were handled", "if (stream->method->takes_stream && stream->request_bytes > held) {", "if (false) {"),
     ("one byte now and then keeps a request alive", "if (!is_first && stream->paced_bytes < least) return;", ""),
     ("one connection may use all memory for responses", "bytes + most / kKeptShare <= memory.answer_bytes_left()", "bytes <= memory.answer_bytes_left()"),
 )
@@ -213,8 +213,8 @@ plant(
     ("the server waits for a request that stopped in the middle", "if (stream.moved_at < cutoffs.moved_since) {", "if (false) {"),
     ("a running call is treated as a stopped one", "if (!stream.IsIncomplete()) return nullptr;", "if (stream.status.has_value()) return nullptr;"),
     ("a request may take any time", "stream.begun_at < cutoffs.begun_since ?", "false ?"),
-    ("a client is promised that an applied write had no effect", "stream.has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM",
-     "stream.has_begun ? NGHTTP2_REFUSED_STREAM : NGHTTP2_INTERNAL_ERROR"),
+    ("a client is promised that an applied write had no effect", "stream->has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM",
+     "stream->has_begun ? NGHTTP2_REFUSED_STREAM : NGHTTP2_INTERNAL_ERROR"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",

@@ -49,12 +49,6 @@ std::string_view View(const uint8_t* bytes, size_t count) {
 
 constexpr std::string_view kNotGrpc = "Only gRPC is served here.\n";
 
-// Null: the request is gRPC.
-const char* HttpRefusal(const Http2Stream& stream) {
-  if (!stream.is_post) return "405";
-  return stream.is_grpc ? nullptr : "415";
-}
-
 absl::Status TooManyRequestBytes() {
   return Overloaded("Too many bytes of requests at once; try again later");
 }
@@ -389,8 +383,10 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   if (!host_.memory.Reserve(kept_bytes, is_check ? MemoryUse::kHealth : MemoryUse::kSmall))
     return GiveUp(stream, RefusalCause::kMemory, TooManyRequestBytes());
   stream->stream_bytes = kept_bytes;
-  stream->http_refusal = HttpRefusal(*stream);
-  if (stream->http_refusal != nullptr) return;
+  if (!stream->is_post || !stream->is_grpc) {
+    stream->http_refusal = stream->is_post ? "415" : "405";
+    return;
+  }
   if (stream->has_unknown_encoding) {
     return GiveUp(stream, RefusalCause::kBadRequest,
                   Unimplemented("grpc-encoding can be identity or gzip here"));

@@ -186,8 +186,6 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // True if Send does not wait.
   bool HasRoom(const Http2Stream& stream) const;
   bool IsPauseOver(const Http2Stream& stream) const;
-  // Releases what is charged for messages that the method has handled.
-  void ReleaseHandled(Http2Stream* stream);
   // Reserves memory for responses. Returns false if there is no room, or the connection has its
   // share.
   bool ReserveUnread(size_t bytes);

@@ -45,13 +45,6 @@ bool IsUnread(const Http2Connection::Cutoffs& cutoffs, Http2Connection::Cutoffs:
   return stream->unsent_mark < (is_charged ? cutoffs.charged_since : cutoffs.read_since);
 }
 
-// REFUSED_STREAM promises that nothing was processed (RFC 9113, section 8.7), so clients retry any
-// call after it. A call whose method began may have been applied. With INTERNAL_ERROR Bigtable's
-// clients resume reads, and retry only writes that may be applied twice.
-uint32_t UnreadCode(const Http2Stream& stream) {
-  return stream.has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM;
-}
-
 }  // namespace
 
 void Http2Connection::FailIfFatal(int result) noexcept {
@@ -235,8 +228,12 @@ void Http2Connection::EndStalledStreams(const Cutoffs& cutoffs, Cutoffs::TimePoi
       GiveUp(stream.get(), RefusalCause::kSlowRequest,
              MakeStatus(absl::StatusCode::kUnavailable, reason));
     }
-    if (IsUnread(cutoffs, now, stream.get()) && !std::exchange(stream->is_given_up, true))
-      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, UnreadCode(*stream));
+    if (!IsUnread(cutoffs, now, stream.get()) || std::exchange(stream->is_given_up, true)) continue;
+    // REFUSED_STREAM promises that nothing was processed (RFC 9113, section 8.7), so clients retry
+    // any call after it. A call whose method began may have been applied. With INTERNAL_ERROR
+    // Bigtable's clients resume reads, and retry only writes that may be applied twice.
+    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id,
+                              stream->has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM);
   }
   if (!is_asked_ && read_at_ < cutoffs.ping_since) {
     is_asked_ = true;

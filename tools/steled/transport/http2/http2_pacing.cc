@@ -180,7 +180,11 @@ bool Http2Connection::IsPauseOver(const Http2Stream& stream) const {
 void Http2Connection::Pause(Http2Stream* stream, PauseKind kind) {
   {
     const std::lock_guard lock(mutex_);
-    if (stream->method->takes_stream) ReleaseHandled(stream);
+    const size_t held = stream->request.held_bytes();
+    // Messages that the method has handled are not charged any more.
+    if (stream->method->takes_stream && stream->request_bytes > held) {
+      host_.memory.Release(std::exchange(stream->request_bytes, held) - held, MemoryUse::kRequest);
+    }
     stream->pause = kind;
     // As in Drain, for a call that was running then.
     if (is_drained_ && kind == PauseKind::kForMessage) stream->is_ending = true;
@@ -198,12 +202,6 @@ void Http2Connection::NotePace(Http2Stream* stream, size_t bytes) {
   if (!is_first && stream->paced_bytes < least) return;
   stream->moved_at = std::chrono::steady_clock::now();
   stream->paced_bytes = 0;
-}
-
-void Http2Connection::ReleaseHandled(Http2Stream* stream) {
-  const size_t held = stream->request.held_bytes();
-  if (stream->request_bytes <= held) return;
-  host_.memory.Release(std::exchange(stream->request_bytes, held) - held, MemoryUse::kRequest);
 }
 
 void Http2Connection::Notify(Http2Stream* stream) {
