@@ -544,7 +544,7 @@ TEST_F(TransportTest, StopEndsCallsThatGoOn) {
 // A running stream is stopped, and its client gets that status even if the method returns nothing
 // about it; a complete response is sent.
 TEST_F(TransportTest, StopCutsStreamsAndNotLastMessages) {
-  methods_["/late"].run = [wait = methods_["/wait"]](Call* call) {
+  methods_["/late"].run = [wait = methods_["/wait"].run](Call* call) {
     wait(call).IgnoreError();
     call->Send(std::string(kPrefixBytes, '\0') + "done", true);
     return absl::OkStatus();

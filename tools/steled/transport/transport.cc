@@ -16,7 +16,7 @@
 #include "steled/transport/calls/call_errors.h"
 #include "steled/transport/calls/call_limits.h"
 #include "steled/transport/calls/call_threads.h"
-#include "steled/transport/http2/http2_connection.h"
+#include "steled/transport/http2/http2_stream.h"
 #include "steled/transport/sockets/listening_socket.h"
 #include "steled/transport/sockets/poller.h"
 #include "steled/transport/sockets/socket.h"
@@ -50,7 +50,7 @@ class Http2Transport final : public Transport {
               .metadata = options.metadata,
               .trailers = options.trailers,
               .message_bytes_max = options.message_bytes_max,
-              .resume = [this](const Http2Stream* stream) { Resume(stream); },
+              .resume = [this](const Call* call) { Resume(call); },
               .memory = RequestMemory(options.request_memory_bytes)},
         listening_(std::move(listening)),
         tls_(std::move(tls)),
@@ -210,8 +210,15 @@ class Http2Transport final : public Transport {
       Calls call;
       call.push_back({connection, stream});
       RefusalCause cause{};
-      admitted = TakePlace(call.front(), &cause);
-      if (admitted.ok()) return call;
+      {
+        const std::lock_guard lock(mutex_);
+        admitted = places_.Take(stream->method->kind, connection->places_taken(), &cause);
+        if (admitted.ok()) {
+          ++call_count_;
+          ++running_count_;
+          return call;
+        }
+      }
       // Before the client gets the status, and looks at the metrics.
       host_.observer.OnRefused({stream->path(), connection->peer(), admitted.code(), cause});
     } catch (...) {
@@ -219,16 +226,6 @@ class Http2Transport final : public Transport {
     }
     connection->Finish(stream.get(), admitted);
     return {};
-  }
-
-  absl::Status TakePlace(const AcceptedCall& call, RefusalCause* cause) {
-    const std::lock_guard lock(mutex_);
-    const absl::Status taken =
-        places_.Take(call.stream->method->kind, call.connection->places_taken(), cause);
-    if (!taken.ok()) return taken;
-    ++call_count_;
-    ++running_count_;
-    return taken;
   }
 
   void Defer(Calls call) {
@@ -315,10 +312,10 @@ class Http2Transport final : public Transport {
 
   // Does nothing if the call is not paused any more. Needs no memory, since callbacks of nghttp2
   // and threads of the services call it.
-  void Resume(const Http2Stream* stream) {
+  void Resume(const Call* paused_call) {
     {
       const std::lock_guard lock(mutex_);
-      const auto found = paused_.find(stream);
+      const auto found = paused_.find(paused_call);
       if (found == paused_.end()) return;
       waiting_.splice(waiting_.end(), found->second.call);
       paused_.erase(found);
@@ -336,8 +333,8 @@ class Http2Transport final : public Transport {
     std::vector<Http2Connection::StreamPtr> late;
     {
       const std::lock_guard lock(mutex_);
-      for (auto& [stream, paused] : paused_) {
-        const Http2Stream& call = *stream;
+      for (auto& [key, paused] : paused_) {
+        const Http2Stream& call = *paused.call.front().stream;
         if (paused.since < now - kShrinkAfter) {
           given_away.emplace_back();
           given_away.back() = call.rest->Shrink();
@@ -468,7 +465,7 @@ class Http2Transport final : public Transport {
     Calls call;  // one
     SteadyClock::time_point since;
   };
-  std::unordered_map<const Http2Stream*, Paused> paused_;
+  std::unordered_map<const Call*, Paused> paused_;
   CallPlaces places_;   // of calls that wait for a thread or run
   int call_count_ = 0;  // these, those that are being responded to, and paused ones
   bool accepts_connections_ = true;

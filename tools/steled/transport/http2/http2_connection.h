@@ -37,10 +37,14 @@
 #include "steled/transport/calls/call_errors.h"
 #include "steled/transport/calls/call_limits.h"
 #include "steled/transport/calls/method.h"
-#include "steled/transport/http2/http2_stream.h"
 #include "steled/transport/sockets/socket.h"
 
 namespace stele::server {
+
+// A call with more unsent bytes than this waits before it sends the next message.
+inline constexpr size_t kUnsentBytesMax = size_t{256} << 10;
+// Unsent messages up to this size together are a part of the memory of a stream (kStreamBytes).
+inline constexpr size_t kSmallAnswerBytes = size_t{1} << 10;
 
 // The state that all connections of a server share. The options are those of TransportOptions.
 struct ConnectionHost {
@@ -50,7 +54,7 @@ struct ConnectionHost {
   const TransportTrailers trailers;
   const size_t message_bytes_max;
   // Called under the connection's lock when a paused call may continue.
-  const std::function<void(const Http2Stream*)> resume;
+  const std::function<void(const Call*)> resume;
   RequestMemory memory;
 };
 
@@ -74,7 +78,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // The most bytes of a buffer that is kept while a connection sends nothing.
   static constexpr size_t kRestingBytes = size_t{16} << 10;
 
-  using StreamPtr = std::shared_ptr<Http2Stream>;
+  struct Stream;  // http2_stream.h
+  using StreamPtr = std::shared_ptr<Stream>;
   using Streams = std::map<int32_t, StreamPtr>;  // by their ids
 
   // `host` must outlive it.
@@ -137,17 +142,16 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   CallPlaces::Taken* places_taken() { return &places_taken_; }
 
   // Notifies the host once the pause is over or the call must end, which may be at once.
-  void Pause(Http2Stream* stream, PauseKind kind);
+  void Pause(Stream* stream, PauseKind kind);
   // Ends a call whose method has returned, or is not run. Returns the result of the call: `status`,
   // unless the client, its deadline or the end of the server ended the call before.
-  absl::StatusCode Finish(Http2Stream* stream, const absl::Status& status);
+  absl::StatusCode Finish(Stream* stream, const absl::Status& status);
 
  private:
-  friend Http2Stream;  // the functions of Call
-  struct Callbacks;    // callbacks of nghttp2, under the lock
+  struct Callbacks;  // callbacks of nghttp2, under the lock
 
   // Reserves memory for a request.
-  bool Reserve(Http2Stream* stream, size_t bytes);
+  bool Reserve(Stream* stream, size_t bytes);
   // Stops the calls of closed streams. Without the lock, since a method that hears of its stop may
   // take it.
   void StopClosed();
@@ -182,10 +186,10 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
 
   void OnPing(const nghttp2_ping& ping);
   // Notifies a method that waits, with or without a thread.
-  void Notify(Http2Stream* stream);
+  void Notify(Stream* stream);
   // True if Send does not wait.
-  bool HasRoom(const Http2Stream& stream) const;
-  bool IsPauseOver(const Http2Stream& stream) const;
+  bool HasRoom(const Stream& stream) const;
+  bool IsPauseOver(const Stream& stream) const;
   // Reserves memory for responses. Returns false if there is no room, or the connection has its
   // share.
   bool ReserveUnread(size_t bytes);
@@ -193,28 +197,28 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // Charges output_ and its growth. Returns false if there is no room: then output_ stays small,
   // and the connection sends in smaller pieces.
   bool ChargeOutput();
-  void DropUnsent(Http2Stream* stream);
-  void OnRequestHeaders(Http2Stream* stream);
-  void OnRequestBytes(Http2Stream* stream, std::string_view bytes);
+  void DropUnsent(Stream* stream);
+  void OnRequestHeaders(Stream* stream);
+  void OnRequestBytes(Stream* stream, std::string_view bytes);
   // Charges bytes of a request. Returns false if there is no room.
-  bool ChargeRequest(Http2Stream* stream, size_t bytes);
-  void NotePace(Http2Stream* stream, size_t bytes);
-  void OnRequestEnd(Http2Stream* stream);
-  void BeginCall(Http2Stream* stream);
+  bool ChargeRequest(Stream* stream, size_t bytes);
+  void NotePace(Stream* stream, size_t bytes);
+  void OnRequestEnd(Stream* stream);
+  void BeginCall(Stream* stream);
   void OnStreamClosed(int32_t stream_id);
   // Releases the stream's charges, except those that its method needs.
-  void EndStream(Http2Stream* stream);
+  void EndStream(Stream* stream);
 
   // Ignores the rest of the request.
-  void GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status);
-  void Answer(Http2Stream* stream, const absl::Status& status);
-  void SubmitHeaders(Http2Stream* stream);
-  void SubmitResponse(Http2Stream* stream, std::span<const nghttp2_nv> headers, bool has_body);
+  void GiveUp(Stream* stream, RefusalCause cause, const absl::Status& status);
+  void Answer(Stream* stream, const absl::Status& status);
+  void SubmitHeaders(Stream* stream);
+  void SubmitResponse(Stream* stream, std::span<const nghttp2_nv> headers, bool has_body);
   // Sends the http_refusal of a request that is not gRPC.
-  void RefuseAsHttp(Http2Stream* stream);
+  void RefuseAsHttp(Stream* stream);
   // Moves up to `room` bytes of the first unsent message to `buffer`, and sets the flags for
   // nghttp2.
-  ssize_t TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t room, uint32_t* flags);
+  ssize_t TakeUnsent(Stream* stream, uint8_t* buffer, size_t room, uint32_t* flags);
 
   ConnectionHost& host_;
   const int descriptor_;

@@ -19,22 +19,17 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "steled/transport/calls/call.h"
-#include "steled/transport/calls/method.h"
 #include "steled/transport/http2/grpc_protocol.h"
+#include "steled/transport/http2/http2_connection.h"
 
 namespace stele::server {
 
-// A call with more unsent bytes than this waits before it sends the next message.
-inline constexpr size_t kUnsentBytesMax = size_t{256} << 10;
-// Unsent messages up to this size together are a part of the memory of a stream (kStreamBytes).
-inline constexpr size_t kSmallAnswerBytes = size_t{1} << 10;
+using Http2Stream = Http2Connection::Stream;
 
-class Http2Connection;
-
-struct Http2Stream final : public Call, public std::enable_shared_from_this<Http2Stream> {
+struct Http2Connection::Stream final : public Call,
+                                       public std::enable_shared_from_this<Http2Stream> {
   // `connection` must outlive the run of the method.
-  Http2Stream(int32_t stream_id, Http2Connection* stream_connection)
+  Stream(int32_t stream_id, Http2Connection* stream_connection)
       : id(stream_id), connection(*stream_connection) {}
 
   const std::string& path() const override { return request_path; }
@@ -62,7 +57,8 @@ struct Http2Stream final : public Call, public std::enable_shared_from_this<Http
   // Runs the method, or continues it. An exception from a library ends the call, not the server.
   absl::Status Handle() noexcept;
 
-  // These are confined to the thread that runs the call.
+  // These are confined to the thread that runs the call. While it is paused, the transport's lock
+  // guards them.
   std::shared_ptr<PausedCall> rest;  // null: the method must be run, or has ended
   PauseKind pause_kind = PauseKind::kNone;
   std::chrono::steady_clock::time_point run_at;  // when the method began
