@@ -159,7 +159,7 @@ CALLS = ["steled_test --gtest_filter=MethodTable*:Routes.*:ReadableText.*:Reflec
 
 plant(
     "steled", CALLS, "tools/steled/rpc/method_table.cc",
-    ("an error's text contains the bytes of any row key", "return Readable(method(call));", "return method(call);"),
+    ("an error's text contains the bytes of any row key", "return Readable(run(call));", "return run(call);"),
     ("a request that cannot be parsed is served", "if (request->ParseFromString(message)) return absl::OkStatus();",
      "if (request->ParsePartialFromString(message) || true) return absl::OkStatus();"),
 )
@@ -176,11 +176,11 @@ plant(
     ("a paused call is not notified of free space", "    room_.notify_all();\n    Notify(stream);\n", "    room_.notify_all();\n    stream->changed.notify_all();\n"),
     ("a call that the server ends is reported as cancelled by the client", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
     ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && stream.is_incomplete)) return status;", "if (!absl::IsCancelled(status)) return status;"),
-    ("an expired deadline is counted as a cancellation by the client", "if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {", "if (false) {"),
+    ("an expired deadline is counted as a cancellation by the client", "if (stream.due_at.has_value() && std::chrono::steady_clock::now() >= *stream.due_at) {", "if (false) {"),
     ("a request's reservation is not released", "  host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n  ReleaseUnread", "  ReleaseUnread"),
     ("the server waits for the rest of a rejected request", "if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream", "if (stream == nullptr) nghttp2_submit_rst_stream"),
     ("a stream without a request is not charged", "  stream->stream_bytes = kept_bytes;\n", "  host_.memory.Release(kept_bytes, MemoryUse::kSmall);\n"),
-    ("a rejected request keeps its reservation", "    host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n    stream->request.Drop();", "    stream->request.Drop();"),
+    ("a rejected request keeps its reservation", "    host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n    stream->request = MessageSplitter();", "    stream->request = MessageSplitter();"),
     ("a request that ends inside a message is accepted", "if (stream->request.IsInside())", "if (false)"),
     ("headers have no bound", "if (stream->header_bytes > Http2Connection::kHeaderBytesMax)", "if (false)"),
     ("calls start during a shutdown", "  if (is_drained_) return GiveUp(", "  if (false) return GiveUp("),
@@ -192,8 +192,8 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
-    ("a stream that the client does not read is sent without bound", "const auto is_free = [this, stream] { return HasRoom(*stream); };", "const auto is_free = [] { return true; };"),
-    ("a stream is charged for messages that were handled", "  if (stream->takes_stream) ReleaseHandled(stream);\n", ""),
+    ("a stream that the client does not read is sent without bound", "const auto is_free = [this] { return connection.HasRoom(*this); };", "const auto is_free = [] { return true; };"),
+    ("a stream is charged for messages that were handled", "if (stream->method->takes_stream && stream->request_bytes > held) {", "if (false) {"),
     ("one byte now and then keeps a request alive", "if (!is_first && stream->paced_bytes < least) return;", ""),
     ("one connection may use all memory for responses", "bytes + most / kKeptShare <= memory.answer_bytes_left()", "bytes <= memory.answer_bytes_left()"),
 )
@@ -204,7 +204,7 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_end.cc",
-    ("a paused call is not notified that its client has gone", "  ReleaseStream(stream);\n  Notify(stream);\n", "  ReleaseStream(stream);\n  stream->changed.notify_all();\n"),
+    ("a paused call is not notified that its client has gone", "  host_.memory.Release(bytes, MemoryUse::kRequest);\n  Notify(stream);\n", "  host_.memory.Release(bytes, MemoryUse::kRequest);\n  stream->changed.notify_all();\n"),
     ("a cancelled call is not notified", "if (stream.has_begun && !stream.is_done) {", "if (false) {"),
     ("an incomplete request gets no status at the end", "if (stream->IsIncomplete() && stream->http_refusal == nullptr)", "if (false)"),
     ("the shutdown does not wait for data in flight", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),
@@ -213,13 +213,13 @@ plant(
     ("the server waits for a request that stopped in the middle", "if (stream.moved_at < cutoffs.moved_since) {", "if (false) {"),
     ("a running call is treated as a stopped one", "if (!stream.IsIncomplete()) return nullptr;", "if (stream.status.has_value()) return nullptr;"),
     ("a request may take any time", "stream.begun_at < cutoffs.begun_since ?", "false ?"),
-    ("a client is promised that an applied write had no effect", "stream.has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM",
-     "stream.has_begun ? NGHTTP2_REFUSED_STREAM : NGHTTP2_INTERNAL_ERROR"),
+    ("a client is promised that an applied write had no effect", "stream->has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM",
+     "stream->has_begun ? NGHTTP2_REFUSED_STREAM : NGHTTP2_INTERNAL_ERROR"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",
-    ("calls above the limit are not counted", "      host_.observer.OnRefused({stream->path, connection->peer(), admitted.code(), cause});\n", ""),
-    ("a paused call keeps its slot", "      places_.Leave(", "      if (!call->IsPaused()) places_.Leave("),
+    ("calls above the limit are not counted", "      host_.observer.OnRefused({stream->path(), connection->peer(), admitted.code(), cause});\n", ""),
+    ("a paused call keeps its slot", "      places_.Leave(", "      if (call.rest == nullptr) places_.Leave("),
     ("the deadline of a paused call is not checked", "*deadline <= now)) late", "*deadline <= now - std::chrono::hours(1))) late"),
     ("a call that gets no message is kept", "if (is_silent || is_over", "if (is_over"),
     ("the number of connections has no limit", "if (connections_.size() < options_.connections_max) {", "if (true) {"),
@@ -230,10 +230,10 @@ plant(
     ("a lost connection is kept", "    if (ready == Http2Connection::Ready::kOver) Remove(id);", ""),
 )
 plant(
-    "transport", ["transport_test"], "tools/steled/transport/calls/call_places.cc",
-    ("the number of calls has no limit", "if (taken_[kind] >= most) {", "if (false) {"),
+    "transport", ["transport_test"], "tools/steled/transport/calls/call_limits.cc",
+    ("the number of calls has no limit", "if (taken_[index] >= most) {", "if (false) {"),
     ("one connection may use all call slots", "  if (are_few_free && ", "  if (false && "),
-    ("health checks need a slot", "  if (!NeedsPlace(path)) return absl::OkStatus();\n", ""),
+    ("health checks need a slot", "  if (kind == CallKind::kHealth) return absl::OkStatus();\n", ""),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/calls/call_threads.cc",
@@ -277,7 +277,7 @@ plant(
 )
 
 plant(
-    "transport", ["transport_test"], "tools/steled/transport/http2/served_call.h",
+    "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
     ("a call is started although its client has gone", "!awaited.ok()) {", "false) {"),
 )
 plant(

@@ -6,7 +6,7 @@ namespace {
 // The method that handles a path has the same name.
 #define STELED_SERVE(Service, method) table->Add(kName, #method, service, &Service::method)
 #define STELED_SERVE_SMALL(Service, method) \
-  table->Add(kName, #method, service, &Service::method, kSmallBytes)
+  AsOther(table->Add(kName, #method, service, &Service::method, kSmallBytes))
 
 // The limit for a request. A table's splits may be 4 MiB.
 constexpr size_t kTableAdminBytes = size_t{8} << 20;
@@ -16,19 +16,25 @@ constexpr size_t kSmallBytes = size_t{64} << 10;
 // is held until the end.
 constexpr size_t kWaitBytes = size_t{1} << 10;
 
-void AddData(DataService* service, MethodTable* table) {
+// Does not count the method's calls as data calls.
+Method& AsOther(Method& method) {
+  method.kind = CallKind::kOther;
+  return method;
+}
+
+void AddData(DataService* service, bool do_writes_sync, MethodTable* table) {
   constexpr std::string_view kName = "google.bigtable.v2.Bigtable";
   STELED_SERVE(DataService, ReadRows);
   STELED_SERVE(DataService, SampleRowKeys);
-  STELED_SERVE(DataService, MutateRow);
-  STELED_SERVE(DataService, MutateRows);
-  STELED_SERVE(DataService, CheckAndMutateRow);
+  STELED_SERVE(DataService, MutateRow).syncs = do_writes_sync;
+  STELED_SERVE(DataService, MutateRows).syncs = do_writes_sync;
+  STELED_SERVE(DataService, CheckAndMutateRow).syncs = do_writes_sync;
   STELED_SERVE(DataService, PingAndWarm);
-  STELED_SERVE(DataService, ReadModifyWriteRow);
+  STELED_SERVE(DataService, ReadModifyWriteRow).syncs = do_writes_sync;
 }
 
 #define STELED_SERVE_TABLES(method) \
-  table->Add(kName, #method, service, &AdminService::method, kTableAdminBytes)
+  AsOther(table->Add(kName, #method, service, &AdminService::method, kTableAdminBytes))
 
 void AddAdmin(AdminService* service, MethodTable* table) {
   constexpr std::string_view kName = "google.bigtable.admin.v2.BigtableTableAdmin";
@@ -85,20 +91,22 @@ void AddOperations(Operations* service, MethodTable* table) {
   STELED_SERVE_SMALL(Operations, GetOperation);
   STELED_SERVE_SMALL(Operations, DeleteOperation);
   STELED_SERVE_SMALL(Operations, CancelOperation);
-  table->Add(kName, "WaitOperation", service, &Operations::WaitOperation, kWaitBytes);
+  AsOther(table->Add(kName, "WaitOperation", service, &Operations::WaitOperation, kWaitBytes));
 }
 
 void AddHealth(HealthService* service, MethodTable* table) {
   constexpr std::string_view kName = "grpc.health.v1.Health";
-  STELED_SERVE_SMALL(HealthService, Check);
-  table->Add(kName, "Watch", service, &HealthService::Watch, kWaitBytes);
+  Method& check = STELED_SERVE_SMALL(HealthService, Check);
+  check.kind = CallKind::kHealth;
+  check.uses_all_memory = true;
+  table->Add(kName, "Watch", service, &HealthService::Watch, kWaitBytes).kind = CallKind::kHealth;
 }
 
 // Two names of one service: clients try the older one first, or only that one.
 void AddReflection(ReflectionService* service, MethodTable* table) {
   for (const char* const kName :
        {"grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"}) {
-    STELED_SERVE_SMALL(ReflectionService, ServerReflectionInfo);
+    STELED_SERVE_SMALL(ReflectionService, ServerReflectionInfo).takes_stream = true;
   }
 }
 
@@ -109,7 +117,7 @@ void AddReflection(ReflectionService* service, MethodTable* table) {
 }  // namespace
 
 void AddServices(const Services& services, MethodTable* table) {
-  AddData(services.data, table);
+  AddData(services.data, services.do_writes_sync, table);
   AddAdmin(services.admin, table);
   AddInstances(services.instances, table);
   AddOperations(services.operations, table);

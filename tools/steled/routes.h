@@ -13,7 +13,7 @@
 
 namespace stele::server {
 
-// All members must outlive the table that they are added to.
+// All services must outlive the table that they are added to.
 struct Services {
   DataService* data;
   AdminService* admin;
@@ -21,6 +21,7 @@ struct Services {
   Operations* operations;
   HealthService* health;
   ReflectionService* reflection;
+  bool do_writes_sync = false;  // writes wait for the disk
 };
 
 void AddServices(const Services& services, MethodTable* table);

@@ -28,20 +28,9 @@ absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags, const ConnectionL
   options.connections_max = limits.clients;
   options.listen = flags.listen;
   options.metadata = {kFeatures};
-  for (const char* const version : {"v1", "v1alpha"}) {
-    options.request_streams.push_back(
-        fmt::format("/grpc.reflection.{}.ServerReflection/ServerReflectionInfo", version));
-  }
-  if (flags.durability == Durability::kDisk) {
-    for (const char* const method :
-         {"MutateRow", "MutateRows", "CheckAndMutateRow", "ReadModifyWriteRow"}) {
-      options.syncing.push_back(fmt::format("/google.bigtable.v2.Bigtable/{}", method));
-    }
-  }
   // The zone "local" and the cluster "local" as a ResponseParams, which Bigtable's clients record
   // with their latencies.
   options.trailers = {{"x-goog-ext-425905942-bin", "CgVsb2NhbBIFbG9jYWw"}};
-  options.data_prefix = "/google.bigtable.v2.Bigtable/";
   options.calls_max = flags.calls_max;
   options.stall_timeout = flags.stall_timeout;
   options.message_bytes_max = kRequestBytesMax;
@@ -121,7 +110,8 @@ Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthServ
                .instances = &instance_admin_,
                .operations = &operations_,
                .health = health_.get(),
-               .reflection = &reflection_},
+               .reflection = &reflection_,
+               .do_writes_sync = flags.durability == Durability::kDisk},
               &methods_);
 }
 

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "remote/wire/bigtable.pb.h"
 #include "steled/base/errors.h"
@@ -67,7 +69,7 @@ class MethodTableTest : public testing::Test {
 
   absl::Status Run(std::string_view path, FakeCall* call) {
     const Method* const method = table_.Find(path);
-    return method == nullptr ? Unimplemented("no {}", path) : (*method)(call);
+    return method == nullptr ? Unimplemented("no {}", path) : method->run(call);
   }
 
   Echo echo_;
@@ -182,17 +184,43 @@ TEST(Routes, AreThoseOfTheDescriptors) {
   EXPECT_EQ(table.Paths(), described);
 }
 
+TEST(Routes, OnlyHealthChecksNeedNoPlaceAndCanUseAllMemory) {
+  MethodTable table;
+  AddServices({}, &table);
+  for (const std::string& path : table.Paths()) {
+    const Method& method = *table.Find(path);
+    CallKind kind = CallKind::kOther;
+    if (path.starts_with("/google.bigtable.v2.Bigtable/")) kind = CallKind::kData;
+    if (path.starts_with("/grpc.health.v1.Health/")) kind = CallKind::kHealth;
+    EXPECT_EQ(method.kind, kind) << path;
+    EXPECT_EQ(method.uses_all_memory, path == "/grpc.health.v1.Health/Check") << path;
+    EXPECT_EQ(method.takes_stream, path.ends_with("/ServerReflectionInfo")) << path;
+    EXPECT_FALSE(method.syncs) << path;
+  }
+}
+
+TEST(Routes, OnlyWritesSync) {
+  MethodTable table;
+  AddServices({.do_writes_sync = true}, &table);
+  const std::string service = "/google.bigtable.v2.Bigtable/";
+  const std::set<std::string> writes = {service + "MutateRow", service + "MutateRows",
+                                        service + "CheckAndMutateRow",
+                                        service + "ReadModifyWriteRow"};
+  for (const std::string& path : table.Paths())
+    EXPECT_EQ(table.Find(path)->syncs, writes.contains(path)) << path;
+}
+
 // A limit that is not set lets a client hold the largest request at a method that needs none.
 TEST(Routes, OnlyDataCallsHaveNoLimitOfTheirOwn) {
   MethodTable table;
   AddServices({}, &table);
   for (const std::string& path : table.Paths()) {
     const bool is_data = path.starts_with("/google.bigtable.v2.Bigtable/");
-    EXPECT_EQ(table.MessageBytesMax(path) > (size_t{8} << 20), is_data) << path;
+    EXPECT_EQ(table.Find(path)->bytes_max > (size_t{8} << 20), is_data) << path;
   }
-  EXPECT_EQ(table.MessageBytesMax("/grpc.health.v1.Health/Check"), size_t{64} << 10);
+  EXPECT_EQ(table.Find("/grpc.health.v1.Health/Check")->bytes_max, size_t{64} << 10);
   // A Watch holds the memory of its request until it ends.
-  EXPECT_EQ(table.MessageBytesMax("/grpc.health.v1.Health/Watch"), size_t{1} << 10);
+  EXPECT_EQ(table.Find("/grpc.health.v1.Health/Watch")->bytes_max, size_t{1} << 10);
 }
 
 TEST(ReadableText, IsShortPrintableAsciiWhateverTheErrorQuotes) {

@@ -15,7 +15,7 @@
 #include "stele/database.h"
 #include "steled/fake_call.h"
 #include "steled/row_merger.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 namespace {

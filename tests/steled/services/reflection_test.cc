@@ -26,8 +26,9 @@ std::vector<ServerReflectionResponse> Ask(const Names& questions) {
     EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(question, &request)) << question;
     call.Give(request.SerializeAsString());
   }
-  EXPECT_TRUE(
-      (*table.Find("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"))(&call).ok());
+  EXPECT_TRUE(table.Find("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
+                  ->run(&call)
+                  .ok());
   EXPECT_EQ(call.answer_count(), questions.size());
   std::vector<ServerReflectionResponse> answers;
   for (size_t i = 0; i < questions.size(); ++i)

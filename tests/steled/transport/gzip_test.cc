@@ -1,9 +1,8 @@
 // Tests compressed messages.
-#include "steled/transport/http2/gzip.h"
-
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include "steled/transport/http2/grpc_protocol.h"
 #include "steled/transport/transport_fixture.h"
 
 namespace stele::server {
@@ -99,7 +98,7 @@ TEST_F(GzipTest, WhatCannotBeDecompressedGetsAStatus) {
 
 // Otherwise a small request could make any method decompress the largest message.
 TEST_F(GzipTest, AMethodsOwnLimitHoldsWhileItsRequestIsDecompressed) {
-  message_limits_["/echo"] = 10'000;
+  methods_["/echo"].bytes_max = 10'000;
   Start();
   Http2Client client(transport_->address());
   for (const size_t bytes : {size_t{10'001}, size_t{100'000'000}}) {

@@ -78,10 +78,12 @@ class NoMemoryTest : public TransportTest {
  protected:
   NoMemoryTest() {
     is_test_thread = true;
-    methods_["/pause"] = [](Call* call) { return std::make_shared<PausesOnce>()->Resume(call); };
-    methods_["/exhausted"] = [](Call*) -> absl::Status { throw std::bad_alloc(); };
-    methods_["/too-long"] = [](Call*) -> absl::Status { throw std::length_error("too long"); };
-    methods_["/reserve"] = [](Call* call) -> absl::Status {
+    methods_["/pause"].run = [](Call* call) {
+      return std::make_shared<PausesOnce>()->Resume(call);
+    };
+    methods_["/exhausted"].run = [](Call*) -> absl::Status { throw std::bad_alloc(); };
+    methods_["/too-long"].run = [](Call*) -> absl::Status { throw std::length_error("too long"); };
+    methods_["/reserve"].run = [](Call* call) -> absl::Status {
       EXPECT_TRUE(call->Reserve(100'000));
       EXPECT_TRUE(call->ReserveAnswer(10'000));
       throw std::bad_alloc();

@@ -1,12 +1,11 @@
 // Refusals for overload: clients learn that they may retry, and when.
-#include "steled/transport/calls/overload.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
 #include "absl/strings/escaping.h"
+#include "steled/transport/calls/call_errors.h"
 #include "steled/transport/transport_fixture.h"
 
 namespace stele::server {
@@ -19,7 +18,7 @@ std::string Decoded(const std::string& base64) {
 }
 
 TEST(Overload, ItsDetailsAreAStatusWithARetryInfo) {
-  const absl::Status status = Overloaded(absl::StatusCode::kResourceExhausted, "full");
+  const absl::Status status = Overloaded("full", absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   const std::string details = StatusDetails(status);
   EXPECT_EQ(details.find('='), std::string::npos) << "gRPC leaves out the padding";

@@ -1,6 +1,6 @@
-#include "steled/transport/calls/request_memory.h"
-
 #include <gtest/gtest.h>
+
+#include "steled/transport/calls/call_limits.h"
 
 namespace stele::server {
 namespace {

@@ -215,7 +215,7 @@ TEST_F(TransportTest, AStreamThatIsNotReadStopsItsSenderAlone) {
 // All send their response before one of them ends, and none waits for another to be read.
 TEST_F(TransportTest, ManyLargeAnswersOfOneConnectionAllArrive) {
   std::latch all_sent(40);
-  methods_["/large"] = LargeAnswer(&all_sent);
+  methods_["/large"].run = LargeAnswer(&all_sent);
   Start([](TransportOptions* options) { options->calls_max = 80; });
   Http2Client client(transport_->address(), /*window_bytes=*/65'535);
   for (const int32_t stream : BeginMany(&client, "/large", 40)) {
@@ -237,7 +237,7 @@ TEST_F(TransportTest, ACallBesideStreamsThatAreNotReadIsAnswered) {
 
 // Otherwise an unlimited number of responses would wait for a client that does not read.
 TEST_F(TransportTest, AnswersThatAreNotReadAreCharged) {
-  methods_["/large"] = [](Call* call) {
+  methods_["/large"].run = [](Call* call) {
     call->Send(std::string(kPrefixBytes + 400'000, 'l'), true);
     return absl::OkStatus();
   };
@@ -263,7 +263,7 @@ TEST_F(TransportTest, AnswersThatAreNotReadAreCharged) {
 
 // PING, which requests eight bytes to be sent back.
 TEST_F(TransportTest, SmallMessagesThatAreNotReadAreCharged) {
-  methods_["/drip"] = [this](Call* call) {
+  methods_["/drip"].run = [this](Call* call) {
     while (call->CanSend() && call->Send(std::string(kPrefixBytes + 1000, 'd'), false)) continue;
     running_.fetch_add(1);
     running_.notify_all();
@@ -288,11 +288,11 @@ TEST_F(TransportTest, SmallMessagesThatAreNotReadAreCharged) {
 // sends less at once.
 TEST_F(TransportTest, AClientThatReadsKeepsItsConnectionWhileTheMemoryIsUsedUp) {
   constexpr size_t kAnswerBytes = 32'000'000;  // more than the buffers of two sockets
-  methods_["/large"] = [](Call* call) {
+  methods_["/large"].run = [](Call* call) {
     call->Send(std::string(kPrefixBytes + kAnswerBytes, 'l'), true);
     return absl::OkStatus();
   };
-  methods_["/little"] = [](Call* call) {
+  methods_["/little"].run = [](Call* call) {
     call->Send(std::string(kPrefixBytes + 100'000, 'l'), true);
     return absl::OkStatus();
   };
@@ -326,10 +326,8 @@ TEST_F(TransportTest, AClientThatReadsKeepsItsConnectionWhileTheMemoryIsUsedUp) 
 // Nor do other uses of the memory.
 TEST_F(TransportTest, LargeRequestsLeaveMemoryToSmallOnesAndToHealthChecks) {
   constexpr size_t kClients = 4;
-  Start([](TransportOptions* options) {
-    options->request_memory_bytes = MemoryFor(950'000);
-    options->health_check = "/echo";
-  });
+  methods_["/echo"].uses_all_memory = true;
+  Start([](TransportOptions* options) { options->request_memory_bytes = MemoryFor(950'000); });
   Http2Client greedy(transport_->address());
   EXPECT_EQ(greedy.Call("/take", "").Status(), "0");  // it knows the server's window now
   std::vector<std::unique_ptr<Http2Client>> clients;
@@ -440,7 +438,7 @@ TEST_F(TransportTest, AnEndThatComesWithTheLastBytesIsSeen) {
 // The metadata from a call's headers stays, whatever follows the message.
 TEST_F(TransportTest, TrailersChangeNothing) {
   Start([](TransportOptions* options) { options->metadata = {"x-asked"}; });
-  methods_["/late"] = [](Call* call) {
+  methods_["/late"].run = [](Call* call) {
     std::string message;
     call->Receive(&message);
     while (call->Receive(&message)) continue;
@@ -512,7 +510,7 @@ TEST_F(TransportTest, StreamsThatAreGivenUpAtOnceDoNoHarm) {
 
 TEST_F(TransportTest, StopWaitsForCallsThatRun) {
   std::latch may_end(1);
-  methods_["/work"] = [&](Call* call) {
+  methods_["/work"].run = [&](Call* call) {
     running_.fetch_add(1);
     running_.notify_all();
     may_end.wait();
@@ -546,7 +544,7 @@ TEST_F(TransportTest, StopEndsCallsThatGoOn) {
 // A running stream is stopped, and its client gets that status even if the method returns nothing
 // about it; a complete response is sent.
 TEST_F(TransportTest, StopCutsStreamsAndNotLastMessages) {
-  methods_["/late"] = [wait = methods_["/wait"]](Call* call) {
+  methods_["/late"].run = [wait = methods_["/wait"].run](Call* call) {
     wait(call).IgnoreError();
     call->Send(std::string(kPrefixBytes, '\0') + "done", true);
     return absl::OkStatus();

@@ -40,7 +40,7 @@ class TransportEndTest : public TransportTest {
   }
 
   void StartWithTail() {
-    methods_["/tail"] = [this](Call* call) {
+    methods_["/tail"].run = [this](Call* call) {
       call->Send(std::string(kPrefixBytes + answer_bytes_, 't'), true);
       return absl::OkStatus();
     };
@@ -90,7 +90,7 @@ TEST_F(TransportEndTest, AnAnswerIsReadToTheEndWhileTheServerEnds) {
 class TransportDrainTest : public TransportTest {
  protected:
   void BeginToEnd(std::chrono::milliseconds announcement, bool (Http2Client::*is_told)() const) {
-    methods_["/work"] = [this](Call*) {
+    methods_["/work"].run = [this](Call*) {
       running_.fetch_add(1);
       running_.notify_all();
       may_end_.wait();

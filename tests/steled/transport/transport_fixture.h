@@ -91,22 +91,22 @@ class CallCounter final : public CallObserver {
 class TransportTest : public testing::Test, public Router {
  protected:
   TransportTest() {
-    methods_["/echo"] = [](Call* call) {
+    methods_["/echo"].run = [](Call* call) {
       std::string message;
       if (!call->Receive(&message)) return absl::InternalError("no message");
       call->Send(std::string(kPrefixBytes, '\0') + message, true);
       return absl::OkStatus();
     };
-    methods_["/take"] = [](Call* call) {
+    methods_["/take"].run = [](Call* call) {
       std::string message;
       if (!call->Receive(&message)) return absl::InternalError("no message");
       call->Send(std::string(kPrefixBytes, '\0'), true);
       return absl::OkStatus();
     };
-    methods_["/fail"] = [](Call*) { return absl::FailedPreconditionError("50% of it\n"); };
-    methods_["/throw"] = [](Call*) -> absl::Status { throw std::runtime_error("thrown"); };
+    methods_["/fail"].run = [](Call*) { return absl::FailedPreconditionError("50% of it\n"); };
+    methods_["/throw"].run = [](Call*) -> absl::Status { throw std::runtime_error("thrown"); };
     // Runs until its client or the server stops it.
-    methods_["/wait"] = [this](Call* call) {
+    methods_["/wait"].run = [this](Call* call) {
       running_.fetch_add(1);
       running_.notify_all();
       std::mutex mutex;
@@ -118,7 +118,7 @@ class TransportTest : public testing::Test, public Router {
       return absl::CancelledError("stopped");
     };
     // Sends messages as long as a client reads them.
-    methods_["/flood"] = [this](Call* call) {
+    methods_["/flood"].run = [this](Call* call) {
       running_.fetch_add(1);
       running_.notify_all();
       while (call->Send(std::string(kPrefixBytes + 100'000, 'f'), false)) sent_.fetch_add(1);
@@ -127,12 +127,13 @@ class TransportTest : public testing::Test, public Router {
       return absl::CancelledError("nobody reads");
     };
     // Returns each message as it arrives, until there is none.
-    methods_["/talk"] = [](Call* call) {
+    methods_["/talk"].run = [](Call* call) {
       for (std::string message; call->Receive(&message);)
         call->Send(std::string(kPrefixBytes, '\0') + message, false);
       return absl::OkStatus();
     };
-    methods_["/count"] = [](Call* call) {
+    methods_["/talk"].takes_stream = true;
+    methods_["/count"].run = [](Call* call) {
       std::string message;
       call->Receive(&message);
       for (int i = 0; i < 1000; ++i) {
@@ -146,19 +147,19 @@ class TransportTest : public testing::Test, public Router {
   }
 
   void AddOtherMethods() {
-    methods_["/metadata"] = [](Call* call) {
+    methods_["/metadata"].run = [](Call* call) {
       call->Send(std::string(kPrefixBytes, '\0') + std::string(call->metadata("x-asked")) + "," +
                      std::string(call->metadata("x-other")),
                  true);
       return absl::OkStatus();
     };
-    methods_["/until"] = [](Call* call) {
+    methods_["/until"].run = [](Call* call) {
       if (!call->deadline().has_value()) return absl::NotFoundError("no deadline");
       while (call->Send(std::string(kPrefixBytes + 100'000, 'f'), false)) continue;
       return absl::CancelledError("nobody reads");
     };
     // The same, but ignores that no client listens.
-    methods_["/deaf"] = [this](Call* call) {
+    methods_["/deaf"].run = [this](Call* call) {
       running_.fetch_add(1);
       running_.notify_all();
       while (call->Send(std::string(kPrefixBytes + 100'000, 'd'), false)) continue;
@@ -169,7 +170,6 @@ class TransportTest : public testing::Test, public Router {
   void Start(const std::function<void(TransportOptions*)>& change = [](TransportOptions*) {}) {
     TransportOptions options;
     options.listen = "127.0.0.1:0";
-    options.request_streams = {"/talk"};
     // A busy machine delays clients that read and send. Tests that expect a timeout set it.
     options.cutoffs = options.stall_timeout = options.scarce_time = std::chrono::minutes(10);
     change(&options);
@@ -214,13 +214,9 @@ class TransportTest : public testing::Test, public Router {
     const auto found = methods_.find(path);
     return found == methods_.end() ? nullptr : &found->second;
   }
-  size_t MessageBytesMax(std::string_view path) const override {
-    const auto found = message_limits_.find(path);
-    return found == message_limits_.end() ? Router::MessageBytesMax(path) : found->second;
-  }
 
   // A method with one response of 400,000 bytes. It ends when `all_sent` calls have sent theirs.
-  static Method LargeAnswer(std::latch* all_sent) {
+  static CallFunction LargeAnswer(std::latch* all_sent) {
     return [all_sent](Call* call) {
       call->Send(std::string(kPrefixBytes + 400'000, 'l'), true);
       all_sent->arrive_and_wait();
@@ -243,7 +239,6 @@ class TransportTest : public testing::Test, public Router {
   }
 
   std::map<std::string, Method, std::less<>> methods_;
-  std::map<std::string, size_t, std::less<>> message_limits_;
   std::atomic<int> running_ = 0;
   std::atomic<int> stopped_ = 0;
   std::atomic<int> sent_ = 0;

@@ -57,11 +57,11 @@ TEST_F(TransportObserverTest, LimitsOfCallsHaveTheirCauses) {
 
 // Otherwise it would count among the latencies, as a call that took no time.
 TEST_F(TransportObserverTest, AMethodCanRefuseACall) {
-  methods_["/refuse"] = [](Call* call) {
+  methods_["/refuse"].run = [](Call* call) {
     call->SetRefused(RefusalCause::kOtherCallLimit);
     return absl::ResourceExhaustedError("too many");
   };
-  methods_["/greedy"] = [](Call* call) {
+  methods_["/greedy"].run = [](Call* call) {
     return call->Reserve(size_t{1} << 40) ? absl::OkStatus() : absl::UnavailableError("no room");
   };
   Start();

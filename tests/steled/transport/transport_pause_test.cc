@@ -50,7 +50,7 @@ class Sender final : public PausedCall, public std::enable_shared_from_this<Send
 class PauseTest : public TransportTest {
  protected:
   PauseTest() {
-    methods_["/pause"] = [this](Call* call) {
+    methods_["/pause"].run = [this](Call* call) {
       return std::make_shared<Sender>(&shrunk_)->Resume(call);
     };
   }
@@ -140,9 +140,9 @@ TEST_F(PauseTest, ACallThatNobodyReadsIsEnded) {
 
 // The client is silent, so no read of its connection tells the call.
 TEST_F(PauseTest, ACallOfAnEndedStreamIsStopped) {
-  methods_["/notify"] = [this](Call* call) {
+  methods_["/notify"].run = [this](Call* call) {
     call->Send(std::string(kPrefixBytes + 5'000, 'n'), false);
-    return methods_["/wait"](call);
+    return methods_["/wait"].run(call);
   };
   StartWithoutLooks(
       [](TransportOptions* options) { options->stall_timeout = std::chrono::milliseconds(1); });
@@ -154,7 +154,7 @@ TEST_F(PauseTest, ACallOfAnEndedStreamIsStopped) {
 }
 
 TEST_F(PauseTest, AnAnswerThatNobodyReadsIsLetGoOf) {
-  methods_["/large"] = [](Call* call) {
+  methods_["/large"].run = [](Call* call) {
     call->Send(std::string(kPrefixBytes + 400'000, 'l'), true);
     return absl::OkStatus();
   };
@@ -185,7 +185,7 @@ TEST_F(PauseTest, ClientsThatDoNotReadLeaveMemoryToOthers) {
 }
 
 TEST_F(PauseTest, WhileMemoryIsScarceClientsThatDoNotReadAreEndedEarlier) {
-  methods_["/large"] = [](Call* call) {
+  methods_["/large"].run = [](Call* call) {
     call->Send(std::string(kPrefixBytes + 2'000'000, 'l'), true);
     return absl::OkStatus();
   };
@@ -204,10 +204,8 @@ TEST_F(PauseTest, WhileMemoryIsScarceClientsThatDoNotReadAreEndedEarlier) {
 }
 
 TEST_F(PauseTest, OtherPathsHavePlacesOfTheirOwn) {
-  Start([](TransportOptions* options) {
-    options->data_prefix = "/wait";
-    options->calls_max = 2;
-  });
+  methods_["/echo"].kind = CallKind::kOther;
+  Start([](TransportOptions* options) { options->calls_max = 2; });
   Http2Client first(transport_->address());
   Http2Client second(transport_->address());
   for (Http2Client* const client : {&first, &second}) {
@@ -233,10 +231,8 @@ TEST_F(PauseTest, AConnectionLeavesPlacesToOthers) {
 
 // A probe that fails restarts the server.
 TEST_F(PauseTest, HealthChecksNeedNoPlace) {
-  Start([](TransportOptions* options) {
-    options->calls_max = 4;
-    options->health_prefix = "/echo";
-  });
+  methods_["/echo"].kind = CallKind::kHealth;
+  Start([](TransportOptions* options) { options->calls_max = 4; });
   std::vector<std::unique_ptr<Http2Client>> clients;
   for (int i = 0; i < 4; ++i) {
     clients.push_back(std::make_unique<Http2Client>(transport_->address()));
@@ -270,7 +266,7 @@ class Echoes final : public PausedCall, public std::enable_shared_from_this<Echo
 class MessagePauseTest : public PauseTest {
  protected:
   MessagePauseTest() {
-    methods_["/talk"] = [](Call* call) { return std::make_shared<Echoes>()->Resume(call); };
+    methods_["/talk"].run = [](Call* call) { return std::make_shared<Echoes>()->Resume(call); };
   }
 
   // Begins a stream and waits for its first response.
@@ -404,7 +400,7 @@ class EventPauseTest : public PauseTest {
  protected:
   EventPauseTest() {
     for (const bool rings_itself : {false, true}) {
-      methods_[rings_itself ? "/ring" : "/listen"] = [this, rings_itself](Call* call) {
+      methods_[rings_itself ? "/ring" : "/listen"].run = [this, rings_itself](Call* call) {
         return std::make_shared<Listener>(&bell_, call, rings_itself)->Resume(call);
       };
     }
@@ -497,7 +493,7 @@ class Sleeper final : public PausedCall, public std::enable_shared_from_this<Sle
 };
 
 TEST_F(EventPauseTest, APauseEndsAtItsTime) {
-  methods_["/sleep"] = [](Call* call) {
+  methods_["/sleep"].run = [](Call* call) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
     return std::make_shared<Sleeper>(until)->Resume(call);
   };

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "steled/transport/calls/call_threads.h"
-#include "steled/transport/calls/call_times.h"
+#include "steled/transport/calls/method.h"
 #include "steled/transport/transport_fixture.h"
 
 namespace stele::server {
@@ -314,33 +314,28 @@ TEST(CallThreads, ACallThatShouldBeShortKeepsNobodyWaiting) {
   threads->Wait();
 }
 
-TEST(CallTimes, FollowWhatMostCallsTake) {
+TEST(Method, IsShortIfMostCallsAre) {
   using std::chrono::microseconds;
-  CallTimes times;
   const Method method;
-  EXPECT_FALSE(times.AreShort(&method, /*is_alone=*/true)) << "not known yet";
-  for (int i = 0; i < 100; ++i) times.Add(&method, microseconds(20));
-  EXPECT_TRUE(times.AreShort(&method, /*is_alone=*/false));
+  EXPECT_FALSE(method.IsShort(/*is_alone=*/true)) << "not known yet";
+  for (int i = 0; i < 100; ++i) method.time.Add(microseconds(20));
+  EXPECT_TRUE(method.IsShort(/*is_alone=*/false));
   for (int i = 0; i < 100; ++i) {
-    times.Add(&method, i % 10 == 0 ? std::chrono::seconds(1) : microseconds(20));
-    EXPECT_TRUE(times.AreShort(&method, /*is_alone=*/false)) << "one in ten had to wait";
+    method.time.Add(i % 10 == 0 ? std::chrono::seconds(1) : microseconds(20));
+    EXPECT_TRUE(method.IsShort(/*is_alone=*/false)) << "one in ten had to wait";
   }
-  for (int i = 0; i < 100; ++i) times.Add(&method, microseconds(400));
-  EXPECT_FALSE(times.AreShort(&method, /*is_alone=*/false));
+  for (int i = 0; i < 100; ++i) method.time.Add(microseconds(400));
+  EXPECT_FALSE(method.IsShort(/*is_alone=*/false));
 }
 
 // A call that waits for the disk leaves its permit to others that would share the sync.
-TEST(CallTimes, ASyncIsShortForOneThatIsAlone) {
-  const Method syncs;
-  const Method reads;
-  CallTimes times({&syncs});
-  for (int i = 0; i < 100; ++i) {
-    for (const Method* const method : {&syncs, &reads})
-      times.Add(method, std::chrono::microseconds(20));
-  }
-  EXPECT_TRUE(times.AreShort(&syncs, /*is_alone=*/true));
-  EXPECT_FALSE(times.AreShort(&syncs, /*is_alone=*/false));
-  EXPECT_TRUE(times.AreShort(&reads, /*is_alone=*/false));
+TEST(Method, ThatSyncsIsShortForACallThatIsAlone) {
+  Method method;
+  for (int i = 0; i < 100; ++i) method.time.Add(std::chrono::microseconds(20));
+  EXPECT_TRUE(method.IsShort(/*is_alone=*/false));
+  method.syncs = true;
+  EXPECT_TRUE(method.IsShort(/*is_alone=*/true));
+  EXPECT_FALSE(method.IsShort(/*is_alone=*/false));
 }
 
 TEST(TransportStart, SaysWhatIsWrong) {

@@ -11,7 +11,7 @@
 #include "steled/base/errors.h"
 #include "steled/rpc/message_writer.h"
 #include "steled/rpc/method_table.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 
@@ -167,10 +167,10 @@ absl::Status HealthService::Watch(const HealthCheckRequest& request, Call* call)
   const auto watcher = std::make_shared<Watcher>(this, ServedName(request.service()), call);
   if (!watcher->TakePlace()) {
     call->SetRefused(RefusalCause::kOtherCallLimit);
-    return Overloaded(absl::StatusCode::kResourceExhausted,
-                      fmt::format("{} calls watch the health already, which is the limit; end one, "
+    return Overloaded(fmt::format("{} calls watch the health already, which is the limit; end one, "
                                   "or poll with Check",
-                                  watches_max_));
+                                  watches_max_),
+                      absl::StatusCode::kResourceExhausted);
   }
   return watcher->Resume(call);
 }

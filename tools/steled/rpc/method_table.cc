@@ -10,7 +10,7 @@
 #include "steled/rpc/message_writer.h"
 #include "steled/rpc/request_parts.h"
 #include "steled/rpc/status.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 namespace {
@@ -38,23 +38,17 @@ absl::Status ChargeParts(std::string_view message, const google::protobuf::Descr
 
 }  // namespace
 
-void MethodTable::AddMethod(std::string_view service_name, std::string_view method_name,
-                            size_t bytes_max, Method method) {
-  methods_.insert_or_assign(
-      fmt::format("/{}/{}", service_name, method_name),
-      LimitedMethod{
-          .method = [method = std::move(method)](Call* call) { return Readable(method(call)); },
-          .bytes_max = bytes_max});
+Method& MethodTable::AddMethod(std::string_view service_name, std::string_view method_name,
+                               size_t bytes_max, CallFunction run) {
+  Method& method = methods_[fmt::format("/{}/{}", service_name, method_name)];
+  method.run = [run = std::move(run)](Call* call) { return Readable(run(call)); };
+  method.bytes_max = bytes_max;
+  return method;
 }
 
 const Method* MethodTable::Find(std::string_view path) const {
   const auto found = methods_.find(path);
-  return found == methods_.end() ? nullptr : &found->second.method;
-}
-
-size_t MethodTable::MessageBytesMax(std::string_view path) const {
-  const auto found = methods_.find(path);
-  return found == methods_.end() ? kAnyBytes : found->second.bytes_max;
+  return found == methods_.end() ? nullptr : &found->second;
 }
 
 std::vector<std::string> MethodTable::Paths() const {

@@ -1,7 +1,7 @@
 // steled/rpc/method_table.h: maps the paths of calls to the methods of services.
 //
 // Used by:   the transport finds a Method here and calls it.
-// Calls:     a Method parses the request, calls the service, and sends the response with
+// Calls:     its function parses the request, calls the service, and sends the response with
 //            steled/rpc/message_writer.h.
 // Errors:    a call returns INTERNAL if its request cannot be parsed or is missing, like gRPC's
 //            servers. INVALID_ARGUMENT would be misleading: a library, not its user, made those
@@ -27,6 +27,7 @@
 
 #include "absl/status/status.h"
 #include "steled/transport/calls/call.h"
+#include "steled/transport/calls/method.h"
 
 namespace stele::server {
 
@@ -49,22 +50,21 @@ class MethodTable final : public Router {
   using Whole = absl::Status (Service::*)(Call* call);
 
   // Adds the method "/SERVICE_NAME/METHOD_NAME" of `service`, which must outlive the table. A
-  // request above `bytes_max` returns RESOURCE_EXHAUSTED.
+  // request above `bytes_max` returns RESOURCE_EXHAUSTED. The result is for its other properties.
   template <typename Service, typename Request, typename Response>
-  void Add(std::string_view service_name, std::string_view method_name, Service* service,
-           Unary<Service, Request, Response> method, size_t bytes_max = kAnyBytes);
+  Method& Add(std::string_view service_name, std::string_view method_name, Service* service,
+              Unary<Service, Request, Response> method, size_t bytes_max = kAnyBytes);
   template <typename Service, typename Request, typename Response>
-  void Add(std::string_view service_name, std::string_view method_name, Service* service,
-           Watching<Service, Request, Response> method, size_t bytes_max = kAnyBytes);
+  Method& Add(std::string_view service_name, std::string_view method_name, Service* service,
+              Watching<Service, Request, Response> method, size_t bytes_max = kAnyBytes);
   template <typename Service, typename Request>
-  void Add(std::string_view service_name, std::string_view method_name, Service* service,
-           Sending<Service, Request> method, size_t bytes_max = kAnyBytes);
+  Method& Add(std::string_view service_name, std::string_view method_name, Service* service,
+              Sending<Service, Request> method, size_t bytes_max = kAnyBytes);
   template <typename Service>
-  void Add(std::string_view service_name, std::string_view method_name, Service* service,
-           Whole<Service> method, size_t bytes_max = kAnyBytes);
+  Method& Add(std::string_view service_name, std::string_view method_name, Service* service,
+              Whole<Service> method, size_t bytes_max = kAnyBytes);
 
   const Method* Find(std::string_view path) const override;
-  size_t MessageBytesMax(std::string_view path) const override;
 
   // Sorted.
   std::vector<std::string> Paths() const;
@@ -76,22 +76,17 @@ class MethodTable final : public Router {
     using is_transparent = void;
   };
 
-  struct LimitedMethod {
-    Method method;
-    size_t bytes_max;  // of a request
-  };
-
-  void AddMethod(std::string_view service_name, std::string_view method_name, size_t bytes_max,
-                 Method method);
+  Method& AddMethod(std::string_view service_name, std::string_view method_name, size_t bytes_max,
+                    CallFunction run);
   // `answer` is a function from a Request and the call to a Response.
   template <typename Request, typename Response, typename Answer>
-  void AddAnswering(std::string_view service_name, std::string_view method_name, size_t bytes_max,
-                    Answer answer);
+  Method& AddAnswering(std::string_view service_name, std::string_view method_name,
+                       size_t bytes_max, Answer answer);
 
-  std::unordered_map<std::string, LimitedMethod, Hash, std::equal_to<>> methods_;  // by path
+  std::unordered_map<std::string, Method, Hash, std::equal_to<>> methods_;  // by path
 };
 
-// ---- the parts of a Method ----
+// ---- the parts of a method ----
 
 // The limit for parts (request_parts.h) of one request. The maximum number of changes in a request
 // has fewer parts, however they are encoded.
@@ -138,9 +133,10 @@ absl::Status SendResponse(const google::protobuf::MessageLite& response, Call* c
 absl::Status ClientGone();
 
 template <typename Service, typename Request, typename Response>
-void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
-                      Unary<Service, Request, Response> method, size_t bytes_max) {
-  AddAnswering<Request, Response>(
+Method& MethodTable::Add(std::string_view service_name, std::string_view method_name,
+                         Service* service, Unary<Service, Request, Response> method,
+                         size_t bytes_max) {
+  return AddAnswering<Request, Response>(
       service_name, method_name, bytes_max,
       [service, method](const Request& request, Call*, Response* response) {
         return (service->*method)(request, response);
@@ -148,9 +144,10 @@ void MethodTable::Add(std::string_view service_name, std::string_view method_nam
 }
 
 template <typename Service, typename Request, typename Response>
-void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
-                      Watching<Service, Request, Response> method, size_t bytes_max) {
-  AddAnswering<Request, Response>(
+Method& MethodTable::Add(std::string_view service_name, std::string_view method_name,
+                         Service* service, Watching<Service, Request, Response> method,
+                         size_t bytes_max) {
+  return AddAnswering<Request, Response>(
       service_name, method_name, bytes_max,
       [service, method](const Request& request, Call* call, Response* response) {
         return (service->*method)(request, call, response);
@@ -158,8 +155,8 @@ void MethodTable::Add(std::string_view service_name, std::string_view method_nam
 }
 
 template <typename Request, typename Response, typename Answer>
-void MethodTable::AddAnswering(std::string_view service_name, std::string_view method_name,
-                               size_t bytes_max, Answer answer) {
+Method& MethodTable::AddAnswering(std::string_view service_name, std::string_view method_name,
+                                  size_t bytes_max, Answer answer) {
   const auto run = [answer, bytes_max](Call* call) -> absl::Status {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
@@ -169,12 +166,12 @@ void MethodTable::AddAnswering(std::string_view service_name, std::string_view m
     if (absl::Status answered = answer(*request, call, response); !answered.ok()) return answered;
     return SendResponse(*response, call);
   };
-  AddMethod(service_name, method_name, bytes_max, run);
+  return AddMethod(service_name, method_name, bytes_max, run);
 }
 
 template <typename Service, typename Request>
-void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
-                      Sending<Service, Request> method, size_t bytes_max) {
+Method& MethodTable::Add(std::string_view service_name, std::string_view method_name,
+                         Service* service, Sending<Service, Request> method, size_t bytes_max) {
   const auto run = [service, method, bytes_max](Call* call) -> absl::Status {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
@@ -182,14 +179,14 @@ void MethodTable::Add(std::string_view service_name, std::string_view method_nam
       return received;
     return (service->*method)(*request, call);
   };
-  AddMethod(service_name, method_name, bytes_max, run);
+  return AddMethod(service_name, method_name, bytes_max, run);
 }
 
 template <typename Service>
-void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
-                      Whole<Service> method, size_t bytes_max) {
-  AddMethod(service_name, method_name, bytes_max,
-            [service, method](Call* call) { return (service->*method)(call); });
+Method& MethodTable::Add(std::string_view service_name, std::string_view method_name,
+                         Service* service, Whole<Service> method, size_t bytes_max) {
+  return AddMethod(service_name, method_name, bytes_max,
+                   [service, method](Call* call) { return (service->*method)(call); });
 }
 
 }  // namespace stele::server

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "steled/transport/calls/exceptions.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 

@@ -12,8 +12,7 @@
 #include "steled/rpc/method_table.h"
 #include "steled/rpc/no_exceptions.h"
 #include "steled/rpc/status.h"
-#include "steled/transport/calls/exceptions.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 namespace {
@@ -168,8 +167,8 @@ absl::StatusOr<google::longrunning::Operation> Operations::Start(
   if (stopped_) return MakeStatus(absl::StatusCode::kUnavailable, "The server is about to end");
   if (running_ >= kRunningMax) {
     return Overloaded(
-        absl::StatusCode::kResourceExhausted,
-        fmt::format("{} operations are running; try again when one is done", running_));
+        fmt::format("{} operations are running; try again when one is done", running_),
+        absl::StatusCode::kResourceExhausted);
   }
   google::longrunning::Operation operation;
   try {
@@ -179,8 +178,8 @@ absl::StatusOr<google::longrunning::Operation> Operations::Start(
     entries_.erase(number_);
     // The text needs memory, too.
     return StatusOfStep([&] {
-      return Overloaded(absl::StatusCode::kResourceExhausted,
-                        fmt::format("No thread to run it on ({}); try again later", error.what()));
+      return Overloaded(fmt::format("No thread to run it on ({}); try again later", error.what()),
+                        absl::StatusCode::kResourceExhausted);
     });
   }
   const uint64_t number = number_;

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "steled/base/errors.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 

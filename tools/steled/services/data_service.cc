@@ -19,7 +19,7 @@
 #include "steled/services/mutate_rows.h"
 #include "steled/services/read_rows_call.h"
 #include "steled/services/row_errors.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 

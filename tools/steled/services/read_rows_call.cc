@@ -4,7 +4,7 @@
 #include "steled/rpc/no_exceptions.h"
 #include "steled/rpc/status.h"
 #include "steled/services/row_errors.h"
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <functional>
 #include <list>
 #include <map>
 #include <mutex>
@@ -14,14 +13,10 @@
 #include <vector>
 
 #include "steled/base/errors.h"
-#include "steled/transport/calls/call_places.h"
+#include "steled/transport/calls/call_errors.h"
+#include "steled/transport/calls/call_limits.h"
 #include "steled/transport/calls/call_threads.h"
-#include "steled/transport/calls/call_times.h"
-#include "steled/transport/calls/exceptions.h"
-#include "steled/transport/calls/overload.h"
-#include "steled/transport/calls/request_memory.h"
-#include "steled/transport/http2/http2_connection.h"
-#include "steled/transport/http2/served_call.h"
+#include "steled/transport/http2/http2_stream.h"
 #include "steled/transport/sockets/listening_socket.h"
 #include "steled/transport/sockets/poller.h"
 #include "steled/transport/sockets/socket.h"
@@ -31,20 +26,19 @@ namespace stele::server {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-using ConnectionPtr = ServedCall::ConnectionPtr;
+using ConnectionPtr = std::shared_ptr<Http2Connection>;
+// A call from its acceptance to its end.
+struct AcceptedCall {
+  ConnectionPtr connection;
+  Http2Connection::StreamPtr stream;
+};
 // A call is passed on as a list of one, since that needs no memory.
-using Calls = std::list<ServedCall>;
+using Calls = std::list<AcceptedCall>;
 
 constexpr uint64_t kListening = 1;
 constexpr uint64_t kFirstConnection = 2;
 constexpr std::chrono::seconds kIdle(10);        // after which a superfluous thread ends
 constexpr std::chrono::seconds kShrinkAfter(1);  // a client that reads nothing for so long is slow
-
-std::vector<const Method*> MethodsOf(const std::vector<std::string>& paths, const Router& router) {
-  std::vector<const Method*> methods;
-  for (const std::string& path : paths) methods.push_back(router.Find(path));
-  return methods;
-}
 
 class Http2Transport final : public Transport {
  public:
@@ -53,21 +47,15 @@ class Http2Transport final : public Transport {
       : options_(options),
         host_{.router = *router,
               .observer = observer == nullptr ? nobody_ : *observer,
-              .request_streams = options.request_streams,
               .metadata = options.metadata,
               .trailers = options.trailers,
-              .health_check = options.health_check,
               .message_bytes_max = options.message_bytes_max,
-              .resume = [this](const Http2Stream* stream) { Resume(stream); },
+              .resume = [this](const Call* call) { Resume(call); },
               .memory = RequestMemory(options.request_memory_bytes)},
         listening_(std::move(listening)),
         tls_(std::move(tls)),
         address_(listening_.address()),
-        places_({.data_prefix = options.data_prefix,
-                 .health_prefix = options.health_prefix,
-                 .data_max = options.calls_max,
-                 .other_max = kOtherCallsMax}),
-        times_(MethodsOf(options.syncing, *router)),
+        places_(options.calls_max, kOtherCallsMax),
         // Two more than run calls: one waits for events, so that a call can be cancelled while all
         // others run.
         threads_([this] { return TakeTurn(); },
@@ -143,7 +131,7 @@ class Http2Transport final : public Transport {
       const auto is_idle = [this] { return call_count_ == 0; };
       if (!call_ended_.wait_until(lock, end, is_idle)) {
         lock.unlock();
-        VisitConnections([](uint64_t /*id*/, Http2Connection& c) { c.StopCalls(); });
+        VisitConnections([](uint64_t /*id*/, Http2Connection& c) { c.EndCalls(/*are_all=*/true); });
         lock.lock();
         call_ended_.wait(lock, is_idle);
         end = SteadyClock::now();
@@ -220,26 +208,24 @@ class Http2Transport final : public Transport {
     absl::Status admitted;
     try {
       Calls call;
-      call.emplace_back(connection, stream);
+      call.push_back({connection, stream});
       RefusalCause cause{};
-      admitted = TakePlace(call.front(), &cause);
-      if (admitted.ok()) return call;
+      {
+        const std::lock_guard lock(mutex_);
+        admitted = places_.Take(stream->method->kind, connection->places_taken(), &cause);
+        if (admitted.ok()) {
+          ++call_count_;
+          ++running_count_;
+          return call;
+        }
+      }
       // Before the client gets the status, and looks at the metrics.
-      host_.observer.OnRefused({stream->path, connection->peer(), admitted.code(), cause});
+      host_.observer.OnRefused({stream->path(), connection->peer(), admitted.code(), cause});
     } catch (...) {
       admitted = StatusOfException();
     }
     connection->Finish(stream.get(), admitted);
     return {};
-  }
-
-  absl::Status TakePlace(const ServedCall& call, RefusalCause* cause) {
-    const std::lock_guard lock(mutex_);
-    const absl::Status taken = places_.Take(call.path(), call.connection()->places_taken(), cause);
-    if (!taken.ok()) return taken;
-    ++call_count_;
-    ++running_count_;
-    return taken;
   }
 
   void Defer(Calls call) {
@@ -266,27 +252,28 @@ class Http2Transport final : public Transport {
 
   // Nothing here throws, so the call's place is released and it is counted as ended in any case.
   void RunCall(Calls calls) {
-    ServedCall& call = calls.front();
-    threads_.BeginCall(times_.AreShort(call.method(), /*is_alone=*/running_count_ == 1));
+    const AcceptedCall& accepted = calls.front();
+    Http2Stream& call = *accepted.stream;
+    threads_.BeginCall(call.method->IsShort(/*is_alone=*/running_count_ == 1));
     const SteadyClock::time_point begin = SteadyClock::now();
-    const bool is_resumed = call.IsPaused();
-    if (!is_resumed) {
-      call.SetBegin(begin);
+    if (call.rest == nullptr) {
+      call.run_at = begin;
       Completes([&] { host_.observer.OnBegin(call.path()); });
     }
     absl::Status status = call.Handle();
-    times_.Add(call.method(), SteadyClock::now() - begin);
+    call.method->time.Add(SteadyClock::now() - begin);
     {
       const std::lock_guard lock(mutex_);
       // Before the client gets the end, and sends the next call.
-      places_.Leave(call.path(), call.connection()->places_taken());
+      places_.Leave(call.method->kind, accepted.connection->places_taken());
     }
-    if (call.IsPaused()) {
+    if (call.rest != nullptr) {
       status = KeepPaused(&calls);
       if (status.ok()) return threads_.EndCall();
+      call.rest = nullptr;
     }
-    const absl::StatusCode code = call.Finish(status);
-    Completes([&] { TellEnd(call, code); });
+    const absl::StatusCode code = accepted.connection->Finish(&call, status);
+    Completes([&] { TellEnd(call, accepted.connection->peer(), code); });
     threads_.EndCall();
     const std::lock_guard lock(mutex_);
     --call_count_;
@@ -294,14 +281,13 @@ class Http2Transport final : public Transport {
     if (call_count_ == 0 && !accepts_connections_) call_ended_.notify_all();
   }
 
-  void TellEnd(const ServedCall& call, absl::StatusCode code) {
+  void TellEnd(const Http2Stream& call, const std::string& peer, absl::StatusCode code) {
     // A call that has sent something counts as run.
-    if (call.refusal().has_value() && call.sent_bytes() == 0) {
-      return host_.observer.OnRefused(
-          {call.path(), call.peer(), code, *call.refusal(), /*has_begun=*/true});
+    if (call.refusal.has_value() && call.sent_bytes == 0) {
+      return host_.observer.OnRefused({call.path(), peer, code, *call.refusal, /*has_begun=*/true});
     }
-    host_.observer.OnEnd({call.path(), call.peer(), code, SteadyClock::now() - call.begin(),
-                          call.received_bytes(), call.sent_bytes(), call.is_beyond_memory()});
+    host_.observer.OnEnd({call.path(), peer, code, SteadyClock::now() - call.run_at,
+                          call.received_bytes, call.sent_bytes, call.is_beyond_memory});
   }
 
   // ---- calls that wait without a thread ----
@@ -309,9 +295,8 @@ class Http2Transport final : public Transport {
   // Moves the call out of `calls`. Without memory for it, it returns the call's error and leaves
   // the call there.
   absl::Status KeepPaused(Calls* calls) {
-    const ConnectionPtr connection = calls->front().connection();
-    const Http2Connection::StreamPtr stream = calls->front().stream();
-    const PauseKind kind = calls->front().pause_kind();
+    const auto [connection, stream] = calls->front();
+    const PauseKind kind = stream->pause_kind;
     try {
       const std::lock_guard lock(mutex_);
       Paused& paused = paused_[stream.get()];
@@ -327,15 +312,15 @@ class Http2Transport final : public Transport {
 
   // Does nothing if the call is not paused any more. Needs no memory, since callbacks of nghttp2
   // and threads of the services call it.
-  void Resume(const Http2Stream* stream) {
+  void Resume(const Call* paused_call) {
     {
       const std::lock_guard lock(mutex_);
-      const auto found = paused_.find(stream);
+      const auto found = paused_.find(paused_call);
       if (found == paused_.end()) return;
       waiting_.splice(waiting_.end(), found->second.call);
       paused_.erase(found);
-      const ServedCall& call = waiting_.back();
-      places_.TakeAgain(call.path(), call.connection()->places_taken());
+      const AcceptedCall& call = waiting_.back();
+      places_.TakeAgain(call.stream->method->kind, call.connection->places_taken());
       ++running_count_;
     }
     poller_.Wake();
@@ -348,18 +333,18 @@ class Http2Transport final : public Transport {
     std::vector<Http2Connection::StreamPtr> late;
     {
       const std::lock_guard lock(mutex_);
-      for (auto& [stream, paused] : paused_) {
-        const ServedCall& call = paused.call.front();
+      for (auto& [key, paused] : paused_) {
+        const Http2Stream& call = *paused.call.front().stream;
         if (paused.since < now - kShrinkAfter) {
           given_away.emplace_back();
-          given_away.back() = call.rest()->Shrink();
+          given_away.back() = call.rest->Shrink();
         }
         const auto deadline = call.deadline();
-        const bool is_silent = call.pause_kind() == PauseKind::kForMessage &&
+        const bool is_silent = call.pause_kind == PauseKind::kForMessage &&
                                paused.since < now - options_.stall_timeout;
-        const bool is_over = call.rest()->until() <= now;
+        const bool is_over = call.rest->until() <= now;
         if (is_silent || is_over || (deadline.has_value() && *deadline <= now))
-          late.push_back(call.stream());
+          late.push_back(paused.call.front().stream);
       }
     }
     for (const Http2Connection::StreamPtr& stream : late) Resume(stream.get());
@@ -480,13 +465,12 @@ class Http2Transport final : public Transport {
     Calls call;  // one
     SteadyClock::time_point since;
   };
-  std::unordered_map<const Http2Stream*, Paused> paused_;
+  std::unordered_map<const Call*, Paused> paused_;
   CallPlaces places_;   // of calls that wait for a thread or run
   int call_count_ = 0;  // these, those that are being responded to, and paused ones
   bool accepts_connections_ = true;
   std::condition_variable call_ended_;
 
-  CallTimes times_;
   CallThreads threads_;
   std::mutex look_mutex_;  // only for never_, which allocates memory when it is made
   std::condition_variable_any never_;

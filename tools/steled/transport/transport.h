@@ -2,7 +2,7 @@
 // threads, and sends their responses.
 //
 // Bounds:    at most calls_max data calls and kOtherCallsMax others at once, each with a thread
-//            while it runs. One connection cannot take them all (calls/call_places.h). A call above
+//            while it runs. One connection cannot take them all (calls/call_limits.h). A call above
 //            that returns UNAVAILABLE, as does one that does not fit into request_memory_bytes with
 //            the others: clients retry these. A message above message_bytes_max is
 //            RESOURCE_EXHAUSTED. Paused calls and health checks need no place.
@@ -20,12 +20,13 @@
 
 #include "absl/status/statusor.h"
 #include "steled/transport/calls/call.h"
+#include "steled/transport/calls/method.h"
 #include "steled/transport/sockets/tls.h"
 
 namespace stele::server {
 
 inline constexpr int kOtherCallsMax = 64;
-// The most calls of health_prefix that get a thread at once.
+// The most calls of CallKind::kHealth that get a thread at once.
 inline constexpr int kHealthCallsMax = 24;
 
 // The present figures of a transport.
@@ -42,20 +43,9 @@ struct TransportOptions {
   TlsFiles tls;        // without a certificate connections are plain
   std::vector<std::string> metadata;  // names, in lower case, of the metadata that methods use
   TransportTrailers trailers;         // of every response, in addition to its status
-  // Paths of methods whose requests are streams of messages. The others begin once their one
-  // message has come and the request has ended.
-  std::vector<std::string> request_streams;
-  std::vector<std::string> syncing;  // paths of methods whose calls wait for the disk
-  // Calls of paths with this prefix count against calls_max. The others, such as administration,
-  // have kOtherCallsMax.
-  std::string data_prefix = "/";
-  // Calls of paths with this prefix count against neither. They must be short, or pause.
-  std::string health_prefix = "/grpc.health.v1.Health/";
-  // Calls of this path can use all of request_memory_bytes. They must be short.
-  std::string health_check = "/grpc.health.v1.Health/Check";
   int calls_max = 256;
   size_t connections_max = 4096;
-  size_t message_bytes_max = size_t{272} << 20;  // for paths without a lower limit (Router)
+  size_t message_bytes_max = size_t{272} << 20;  // for methods without a lower limit
   size_t request_memory_bytes = size_t{512} << 20;
   // The time limits for a connection to send the HTTP/2 preface, for a request to make progress,
   // and for a PING to be acknowledged.

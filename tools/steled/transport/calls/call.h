@@ -2,7 +2,7 @@
 // send its response.
 //
 // Used by:   the methods of services, and steled/rpc/method_table.cc. Derived class:
-//            steled/transport/http2/served_call.h.
+//            steled/transport/http2/http2_stream.h.
 // Units:     messages are bytes of protobuf, without gRPC's prefix.
 // Threads:   confined to the thread that runs the method, except that the token of stop() may be
 //            passed to others.
@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -106,21 +105,12 @@ class Call {
 };
 
 // Returns CANCELLED or DEADLINE_EXCEEDED if no client waits for the response any more, else OK.
-absl::Status CheckAwaited(const Call& call);
-
-// Handles the calls of one path. Its result is the status of the call, which is sent to the client.
-using Method = std::function<absl::Status(Call*)>;
-
-// Finds the method of a path. Immutable once the server runs.
-class Router {
- public:
-  virtual ~Router() = default;
-  // Returns null for an unknown path: the call returns UNIMPLEMENTED.
-  virtual const Method* Find(std::string_view path) const = 0;
-  // The size of the largest message of a request to the path, also after decompression.
-  virtual size_t MessageBytesMax(std::string_view /*path*/) const {
-    return std::numeric_limits<size_t>::max();
-  }
-};
+inline absl::Status CheckAwaited(const Call& call) {
+  if (call.stop().stop_requested()) return absl::CancelledError("The call was given up");
+  const auto deadline = call.deadline();
+  if (!deadline.has_value() || std::chrono::steady_clock::now() < *deadline)
+    return absl::OkStatus();
+  return absl::DeadlineExceededError("The call's deadline has passed");
+}
 
 }  // namespace stele::server

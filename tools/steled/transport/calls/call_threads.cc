@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "steled/transport/calls/exceptions.h"
+#include "steled/transport/calls/call_errors.h"
 
 namespace stele::server {
 namespace {

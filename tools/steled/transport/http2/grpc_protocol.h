@@ -1,5 +1,5 @@
-// steled/transport/http2/grpc_protocol.h: the encoding of gRPC over HTTP/2: headers and message
-// frames.
+// steled/transport/http2/grpc_protocol.h: the encoding of gRPC over HTTP/2: headers, message frames
+// and compressed messages.
 //
 // Errors:    as absl::Status, with the code that the client gets.
 // Threads:   pure functions; a MessageSplitter is confined.
@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,8 +47,6 @@ class MessageSplitter {
   void AllowCompressed() { allows_compressed_ = true; }
   // Moves out the next complete message, as received. Returns false if there is none yet.
   bool Take(std::string* message, bool* is_compressed);
-  // Discards everything received.
-  void Drop();
   size_t whole_count() const { return whole_.size(); }
   // The size of what has arrived and was not taken.
   size_t held_bytes() const;
@@ -68,5 +67,11 @@ class MessageSplitter {
   };
   std::vector<Whole> whole_;  // in order of arrival
 };
+
+// Decompresses `compressed`, which is gzip, into `message`. `reserve` is called before each part,
+// with its size; if it returns false, there is no memory: Unavailable. Returns ResourceExhausted
+// for a message above `bytes_max`, Internal for invalid gzip.
+absl::Status Unzip(std::string_view compressed, size_t bytes_max,
+                   const std::function<bool(size_t bytes)>& reserve, std::string* message);
 
 }  // namespace stele::server

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "steled/base/errors.h"
-#include "steled/transport/calls/overload.h"
-#include "steled/transport/http2/grpc_protocol.h"
+#include "steled/transport/calls/call_errors.h"
+#include "steled/transport/http2/http2_stream.h"
 
 namespace stele::server {
 namespace {
@@ -47,17 +47,7 @@ std::string_view View(const uint8_t* bytes, size_t count) {
   return {reinterpret_cast<const char*>(bytes), count};
 }
 
-bool Contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 constexpr std::string_view kNotGrpc = "Only gRPC is served here.\n";
-
-// Null: the request is gRPC.
-const char* HttpRefusal(const Http2Stream& stream) {
-  if (!stream.is_post) return "405";
-  return stream.is_grpc ? nullptr : "415";
-}
 
 absl::Status TooManyRequestBytes() {
   return Overloaded("Too many bytes of requests at once; try again later");
@@ -99,7 +89,7 @@ absl::Status StatusToReturn(const Http2Stream& stream, const absl::Status& statu
   if (!absl::IsCancelled(status) && !(status.ok() && stream.is_incomplete)) return status;
   // The client did not cancel the call; it may retry elsewhere, or here later.
   if (stream.is_ending) return Unavailable("The server ends");
-  if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {
+  if (stream.due_at.has_value() && std::chrono::steady_clock::now() >= *stream.due_at) {
     return MakeStatus(absl::StatusCode::kDeadlineExceeded, "The call's deadline has passed");
   }
   return status.ok() ? MakeStatus(absl::StatusCode::kCancelled, "The client reads no more")
@@ -134,7 +124,8 @@ struct Http2Connection::Callbacks {
     Http2Connection* const connection = Of(user);
     const int32_t id = frame->hd.stream_id;
     const StreamPtr& stream =
-        connection->streams_.emplace(id, std::make_shared<Http2Stream>(id)).first->second;
+        connection->streams_.emplace(id, std::make_shared<Http2Stream>(id, connection))
+            .first->second;
     nghttp2_session_set_stream_user_data(session, id, stream.get());
     return 0;
   }
@@ -160,7 +151,7 @@ struct Http2Connection::Callbacks {
   static void TakeHeader(std::string_view name, std::string_view value, const ConnectionHost& host,
                          Http2Stream* stream) {
     if (name == ":path") {
-      stream->path = value.substr(0, Http2Connection::kPathBytesMax);
+      stream->request_path = value.substr(0, Http2Connection::kPathBytesMax);
     } else if (name == ":method") {
       stream->is_post = value == "POST";
     } else if (name == "content-type") {
@@ -172,13 +163,13 @@ struct Http2Connection::Callbacks {
       const std::optional<std::chrono::nanoseconds> timeout = ParseTimeout(value);
       stream->has_bad_timeout = !timeout.has_value();
       if (timeout.has_value()) {
-        stream->deadline =
-            std::chrono::steady_clock::now() +
-            std::chrono::duration_cast<std::chrono::steady_clock::duration>(*timeout);
+        stream->due_at = std::chrono::steady_clock::now() +
+                         std::chrono::duration_cast<std::chrono::steady_clock::duration>(*timeout);
       }
-    } else if (value.size() <= kMetadataBytesMax && Contains(host.metadata, name) &&
-               !stream->HasMetadata(name)) {
-      stream->metadata.emplace_back(name, value);
+    } else if (!value.empty() && value.size() <= kMetadataBytesMax &&
+               std::count(host.metadata.begin(), host.metadata.end(), name) > 0 &&
+               stream->metadata(name).empty()) {
+      stream->kept_metadata.emplace_back(name, value);
     }
   }
 
@@ -380,19 +371,22 @@ void Http2Connection::FlushOrShutDown() {
 
 void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   if (stream->header_bytes > kHeaderBytesMax) {
-    stream->metadata.clear();
+    stream->kept_metadata.clear();
     return GiveUp(stream, RefusalCause::kLargeHeaders,
                   ResourceExhausted("Headers of more than {} bytes; send fewer", kHeaderBytesMax));
   }
-  const bool is_check = stream->path == host_.health_check;
-  if (is_check) stream->metadata.clear();  // not used
-  size_t kept_bytes = kStreamBytes + stream->path.size();
-  for (const auto& [name, value] : stream->metadata) kept_bytes += name.size() + value.size();
+  stream->method = host_.router.Find(stream->path());
+  const bool is_check = stream->method != nullptr && stream->method->uses_all_memory;
+  if (is_check) stream->kept_metadata.clear();  // not used
+  size_t kept_bytes = kStreamBytes + stream->path().size();
+  for (const auto& [name, value] : stream->kept_metadata) kept_bytes += name.size() + value.size();
   if (!host_.memory.Reserve(kept_bytes, is_check ? MemoryUse::kHealth : MemoryUse::kSmall))
     return GiveUp(stream, RefusalCause::kMemory, TooManyRequestBytes());
   stream->stream_bytes = kept_bytes;
-  stream->http_refusal = HttpRefusal(*stream);
-  if (stream->http_refusal != nullptr) return;
+  if (!stream->is_post || !stream->is_grpc) {
+    stream->http_refusal = stream->is_post ? "415" : "405";
+    return;
+  }
   if (stream->has_unknown_encoding) {
     return GiveUp(stream, RefusalCause::kBadRequest,
                   Unimplemented("grpc-encoding can be identity or gzip here"));
@@ -400,13 +394,11 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   if (stream->has_bad_timeout) {
     return GiveUp(stream, RefusalCause::kBadRequest, Internal("grpc-timeout cannot be read"));
   }
-  stream->takes_stream = Contains(host_.request_streams, stream->path);
-  stream->method = host_.router.Find(stream->path);
-  stream->request.SetMessageBytesMax(
-      std::min(host_.message_bytes_max, host_.router.MessageBytesMax(stream->path)));
   if (stream->method == nullptr) {
-    GiveUp(stream, RefusalCause::kUnknownMethod, Unimplemented("{} is not offered", stream->path));
+    return GiveUp(stream, RefusalCause::kUnknownMethod,
+                  Unimplemented("{} is not offered", stream->path()));
   }
+  stream->request.SetMessageBytesMax(std::min(host_.message_bytes_max, stream->method->bytes_max));
 }
 
 void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes) {
@@ -422,7 +414,7 @@ void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes
     return GiveUp(stream, RefusalCause::kBadRequest,
                   ResourceExhausted("Too many messages wait on one stream"));
   }
-  if (stream->takes_stream && stream->request.whole_count() > 0) {
+  if (stream->method->takes_stream && stream->request.whole_count() > 0) {
     BeginCall(stream);
     Notify(stream);
   } else if (stream->request.whole_count() + (stream->request.IsInside() ? 1 : 0) > 1) {
@@ -447,9 +439,9 @@ void Http2Connection::OnRequestEnd(Http2Stream* stream) {
 
 void Http2Connection::GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status) {
   if (!stream->has_begun) {
-    host_.observer.OnRefused({stream->path, peer_, status.code(), cause});
+    host_.observer.OnRefused({stream->path(), peer_, status.code(), cause});
     host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
-    stream->request.Drop();
+    stream->request = MessageSplitter();
   }
   Answer(stream, status);
 }

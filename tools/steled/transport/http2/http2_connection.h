@@ -6,10 +6,10 @@
 // lock.
 //
 // Used by:   steled/transport/transport.cc calls OnReady, and runs the method of each call that
-//            begins. The method sends through its call (served_call.h).
+//            begins. The method sends through its call (http2_stream.h).
 // Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax
 //            and one message unsent per call. Large responses that are not read yet are charged to
-//            the memory for requests (calls/request_memory.h). A connection without its streams is
+//            the memory for requests (calls/call_limits.h). A connection without its streams is
 //            not charged, since the number of connections is limited: nghttp2's session and its
 //            tables of headers take 14 KiB without a call, and 39 KiB with full tables (measured).
 // Errors:    a client that violates HTTP/2 is disconnected; one that violates gRPC gets a status.
@@ -34,25 +34,27 @@
 #include <vector>
 
 #include "steled/transport/calls/call.h"
-#include "steled/transport/calls/call_places.h"
-#include "steled/transport/calls/exceptions.h"
-#include "steled/transport/calls/request_memory.h"
-#include "steled/transport/http2/http2_stream.h"
+#include "steled/transport/calls/call_errors.h"
+#include "steled/transport/calls/call_limits.h"
+#include "steled/transport/calls/method.h"
 #include "steled/transport/sockets/socket.h"
 
 namespace stele::server {
+
+// A call with more unsent bytes than this waits before it sends the next message.
+inline constexpr size_t kUnsentBytesMax = size_t{256} << 10;
+// Unsent messages up to this size together are a part of the memory of a stream (kStreamBytes).
+inline constexpr size_t kSmallAnswerBytes = size_t{1} << 10;
 
 // The state that all connections of a server share. The options are those of TransportOptions.
 struct ConnectionHost {
   const Router& router;
   CallObserver& observer;
-  const std::vector<std::string> request_streams;
   const std::vector<std::string> metadata;
   const TransportTrailers trailers;
-  const std::string health_check;
   const size_t message_bytes_max;
   // Called under the connection's lock when a paused call may continue.
-  const std::function<void(const Http2Stream*)> resume;
+  const std::function<void(const Call*)> resume;
   RequestMemory memory;
 };
 
@@ -76,7 +78,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // The most bytes of a buffer that is kept while a connection sends nothing.
   static constexpr size_t kRestingBytes = size_t{16} << 10;
 
-  using StreamPtr = std::shared_ptr<Http2Stream>;
+  struct Stream;  // http2_stream.h
+  using StreamPtr = std::shared_ptr<Stream>;
   using Streams = std::map<int32_t, StreamPtr>;  // by their ids
 
   // `host` must outlive it.
@@ -124,8 +127,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // Ends slow requests and streams that the client does not read. Returns false if the client sends
   // no preface, reads nothing at all or is gone; call Close then.
   bool EndStalled(const Cutoffs& cutoffs);
-  // Stops the running calls; those that stop return UNAVAILABLE.
-  void StopCalls();
+  // Stops the running calls, or those that wait for a message; those that stop return UNAVAILABLE.
+  void EndCalls(bool are_all);
   // Closes it, and ends its calls.
   void Close();
   // Waits until the begun calls have ended and the client's system has all responses, the client is
@@ -138,26 +141,17 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // The transport's lock guards it.
   CallPlaces::Taken* places_taken() { return &places_taken_; }
 
-  // For the call on `stream`, as documented in call.h.
-  bool Send(Http2Stream* stream, std::string framed, bool is_last);
-  bool Reserve(Http2Stream* stream, size_t bytes);
-  bool ReserveAnswer(Http2Stream* stream, size_t bytes);
-  void ReleaseAnswer(Http2Stream* stream, size_t bytes);
-  bool Receive(Http2Stream* stream, std::string* message);
-  bool CanSend(const Http2Stream& stream) const;
-  bool CanReceive(const Http2Stream& stream) const;
   // Notifies the host once the pause is over or the call must end, which may be at once.
-  void Pause(Http2Stream* stream, PauseKind kind);
-  void Wake(Http2Stream* stream);
+  void Pause(Stream* stream, PauseKind kind);
   // Ends a call whose method has returned, or is not run. Returns the result of the call: `status`,
   // unless the client, its deadline or the end of the server ended the call before.
-  absl::StatusCode Finish(Http2Stream* stream, const absl::Status& status);
+  absl::StatusCode Finish(Stream* stream, const absl::Status& status);
 
  private:
   struct Callbacks;  // callbacks of nghttp2, under the lock
 
-  // Ends the calls that wait for a message, or all.
-  void EndCalls(bool are_all);
+  // Reserves memory for a request.
+  bool Reserve(Stream* stream, size_t bytes);
   // Stops the calls of closed streams. Without the lock, since a method that hears of its stop may
   // take it.
   void StopClosed();
@@ -192,12 +186,10 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
 
   void OnPing(const nghttp2_ping& ping);
   // Notifies a method that waits, with or without a thread.
-  void Notify(Http2Stream* stream);
+  void Notify(Stream* stream);
   // True if Send does not wait.
-  bool HasRoom(const Http2Stream& stream) const;
-  bool IsPauseOver(const Http2Stream& stream) const;
-  // Releases what is charged for messages that the method has handled.
-  void ReleaseHandled(Http2Stream* stream);
+  bool HasRoom(const Stream& stream) const;
+  bool IsPauseOver(const Stream& stream) const;
   // Reserves memory for responses. Returns false if there is no room, or the connection has its
   // share.
   bool ReserveUnread(size_t bytes);
@@ -205,29 +197,28 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // Charges output_ and its growth. Returns false if there is no room: then output_ stays small,
   // and the connection sends in smaller pieces.
   bool ChargeOutput();
-  void DropUnsent(Http2Stream* stream);
-  void OnRequestHeaders(Http2Stream* stream);
-  void OnRequestBytes(Http2Stream* stream, std::string_view bytes);
+  void DropUnsent(Stream* stream);
+  void OnRequestHeaders(Stream* stream);
+  void OnRequestBytes(Stream* stream, std::string_view bytes);
   // Charges bytes of a request. Returns false if there is no room.
-  bool ChargeRequest(Http2Stream* stream, size_t bytes);
-  void NotePace(Http2Stream* stream, size_t bytes);
-  void OnRequestEnd(Http2Stream* stream);
-  void BeginCall(Http2Stream* stream);
+  bool ChargeRequest(Stream* stream, size_t bytes);
+  void NotePace(Stream* stream, size_t bytes);
+  void OnRequestEnd(Stream* stream);
+  void BeginCall(Stream* stream);
   void OnStreamClosed(int32_t stream_id);
-  void EndStream(Http2Stream* stream);
   // Releases the stream's charges, except those that its method needs.
-  void ReleaseStream(Http2Stream* stream);
+  void EndStream(Stream* stream);
 
   // Ignores the rest of the request.
-  void GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status);
-  void Answer(Http2Stream* stream, const absl::Status& status);
-  void SubmitHeaders(Http2Stream* stream);
-  void SubmitResponse(Http2Stream* stream, std::span<const nghttp2_nv> headers, bool has_body);
+  void GiveUp(Stream* stream, RefusalCause cause, const absl::Status& status);
+  void Answer(Stream* stream, const absl::Status& status);
+  void SubmitHeaders(Stream* stream);
+  void SubmitResponse(Stream* stream, std::span<const nghttp2_nv> headers, bool has_body);
   // Sends the http_refusal of a request that is not gRPC.
-  void RefuseAsHttp(Http2Stream* stream);
+  void RefuseAsHttp(Stream* stream);
   // Moves up to `room` bytes of the first unsent message to `buffer`, and sets the flags for
   // nghttp2.
-  ssize_t TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t room, uint32_t* flags);
+  ssize_t TakeUnsent(Stream* stream, uint8_t* buffer, size_t room, uint32_t* flags);
 
   ConnectionHost& host_;
   const int descriptor_;

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "steled/base/errors.h"
-#include "steled/transport/calls/overload.h"
-#include "steled/transport/http2/http2_connection.h"
+#include "steled/transport/calls/call_errors.h"
+#include "steled/transport/http2/http2_stream.h"
 
 namespace stele::server {
 namespace {
@@ -45,13 +45,6 @@ bool IsUnread(const Http2Connection::Cutoffs& cutoffs, Http2Connection::Cutoffs:
   return stream->unsent_mark < (is_charged ? cutoffs.charged_since : cutoffs.read_since);
 }
 
-// REFUSED_STREAM promises that nothing was processed (RFC 9113, section 8.7), so clients retry any
-// call after it. A call whose method began may have been applied. With INTERNAL_ERROR Bigtable's
-// clients resume reads, and retry only writes that may be applied twice.
-uint32_t UnreadCode(const Http2Stream& stream) {
-  return stream.has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM;
-}
-
 }  // namespace
 
 void Http2Connection::FailIfFatal(int result) noexcept {
@@ -81,7 +74,9 @@ void Http2Connection::OnStreamClosed(int32_t stream_id) {
 void Http2Connection::EndStream(Http2Stream* stream) {
   stream->is_closed = true;
   DropUnsent(stream);
-  ReleaseStream(stream);
+  size_t bytes = std::exchange(stream->stream_bytes, 0);
+  if (!stream->has_begun) bytes += std::exchange(stream->request_bytes, 0);
+  host_.memory.Release(bytes, MemoryUse::kRequest);
   Notify(stream);
 }
 
@@ -92,7 +87,7 @@ void Http2Connection::StopClosed() {
     const std::lock_guard lock(mutex_);
     stopped.swap(stopped_);
   }
-  for (const auto& [id, stream] : stopped) stream->stop.request_stop();
+  for (const auto& [id, stream] : stopped) stream->stop_source.request_stop();
 }
 
 void Http2Connection::EndCalls(bool are_all) {
@@ -106,7 +101,7 @@ void Http2Connection::EndCalls(bool are_all) {
       if (!are_all && stream->pause != PauseKind::kForMessage) continue;
       stream->is_ending = true;
     }
-    stream->stop.request_stop();  // first, so that it does not pause again
+    stream->stop_source.request_stop();  // first, so that it does not pause again
     const std::lock_guard lock(mutex_);
     Notify(stream.get());
   }
@@ -154,8 +149,6 @@ void Http2Connection::Drain() {
   }
   EndCalls(/*are_all=*/false);
 }
-
-void Http2Connection::StopCalls() { EndCalls(/*are_all=*/true); }
 
 void Http2Connection::RefuseIncomplete() {
   const std::lock_guard lock(mutex_);
@@ -235,8 +228,12 @@ void Http2Connection::EndStalledStreams(const Cutoffs& cutoffs, Cutoffs::TimePoi
       GiveUp(stream.get(), RefusalCause::kSlowRequest,
              MakeStatus(absl::StatusCode::kUnavailable, reason));
     }
-    if (IsUnread(cutoffs, now, stream.get()) && !std::exchange(stream->is_given_up, true))
-      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, UnreadCode(*stream));
+    if (!IsUnread(cutoffs, now, stream.get()) || std::exchange(stream->is_given_up, true)) continue;
+    // REFUSED_STREAM promises that nothing was processed (RFC 9113, section 8.7), so clients retry
+    // any call after it. A call whose method began may have been applied. With INTERNAL_ERROR
+    // Bigtable's clients resume reads, and retry only writes that may be applied twice.
+    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id,
+                              stream->has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM);
   }
   if (!is_asked_ && read_at_ < cutoffs.ping_since) {
     is_asked_ = true;

@@ -1,10 +1,9 @@
-// Sending and receiving messages: a method waits or pauses while its client does not read, and
-// messages are charged.
+// The functions of a call, and what they need of its connection: a method waits or pauses while its
+// client does not read, and messages are charged.
 #include <algorithm>
 #include <utility>
 
-#include "steled/transport/http2/gzip.h"
-#include "steled/transport/http2/http2_connection.h"
+#include "steled/transport/http2/http2_stream.h"
 
 namespace stele::server {
 namespace {
@@ -23,34 +22,117 @@ bool IsInShare(size_t bytes, const RequestMemory& memory) {
 
 }  // namespace
 
-bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last) {
+bool Http2Stream::Send(std::string framed, bool is_last) {
+  sent_bytes += framed.size() - kPrefixBytes;
   WritePrefix(&framed);
-  std::unique_lock lock(mutex_);
-  const auto is_free = [this, stream] { return HasRoom(*stream); };
-  if (!stream->deadline.has_value()) {
-    stream->changed.wait(lock, is_free);
+  std::unique_lock lock(connection.mutex_);
+  const auto is_free = [this] { return connection.HasRoom(*this); };
+  if (!due_at.has_value()) {
+    changed.wait(lock, is_free);
   } else {
-    stream->changed.wait_until(lock, *stream->deadline, is_free);
+    changed.wait_until(lock, *due_at, is_free);
   }
   // While the server ends, the last message is still sent, to report the finished work.
-  if (stream->is_closed || (stream->is_ending && !is_last) || stream->is_incomplete || !is_free()) {
-    stream->is_incomplete = true;
+  if (is_closed || (is_ending && !is_last) || is_incomplete || !is_free()) {
+    is_incomplete = true;
     return false;
   }
   const size_t bytes = framed.size();
-  stream->unsent.push_back(std::move(framed));  // may throw, so before the charge
-  if (!ReserveUnread(stream->UnsentCharge(bytes) - stream->UnsentCharge())) {
-    stream->unsent.pop_back();
-    stream->is_incomplete = true;
-    stream->is_beyond_memory = true;
+  unsent.push_back(std::move(framed));  // may throw, so before the charge
+  if (!connection.ReserveUnread(UnsentCharge(bytes) - UnsentCharge())) {
+    unsent.pop_back();
+    is_incomplete = true;
+    is_beyond_memory = true;
     return false;
   }
-  stream->unsent_bytes += bytes;
-  unsent_bytes_ += bytes;
+  unsent_bytes += bytes;
+  connection.unsent_bytes_ += bytes;
   if (is_last) return true;  // Finish follows at once
-  SubmitHeaders(stream);
-  FlushOrShutDown();
+  connection.SubmitHeaders(this);
+  connection.FlushOrShutDown();
   return true;
+}
+
+bool Http2Stream::Reserve(size_t bytes) {
+  const bool is_reserved = connection.Reserve(this, bytes);
+  if (!is_reserved) SetRefused(RefusalCause::kMemory);
+  return is_reserved;
+}
+
+bool Http2Stream::ReserveAnswer(size_t bytes) {
+  const std::lock_guard lock(connection.mutex_);
+  if (!connection.ReserveUnread(bytes)) {
+    SetRefused(RefusalCause::kMemory);
+    return false;
+  }
+  answer_bytes += bytes;
+  return true;
+}
+
+void Http2Stream::ReleaseAnswer(size_t bytes) {
+  const std::lock_guard lock(connection.mutex_);
+  answer_bytes -= bytes;
+  connection.ReleaseUnread(bytes);
+}
+
+bool Http2Stream::Receive(std::string* message) {
+  std::string taken;
+  bool is_compressed = false;
+  {
+    std::unique_lock lock(connection.mutex_);
+    changed.wait(lock, [this] { return HasReceived(); });
+    if (!request.Take(&taken, &is_compressed)) {
+      if (!request_ended) is_incomplete = true;
+      return false;
+    }
+  }
+  if (!is_compressed) {
+    *message = std::move(taken);
+  } else {
+    absl::Status unzipped = Unzip(
+        taken, request.message_bytes_max(),
+        [this](size_t bytes) { return connection.Reserve(this, bytes); }, message);
+    if (!unzipped.ok()) {
+      const std::lock_guard lock(connection.mutex_);
+      request_error = std::move(unzipped);
+      return false;
+    }
+  }
+  received_bytes += message->size();
+  return true;
+}
+
+bool Http2Stream::CanSend() const {
+  const std::lock_guard lock(connection.mutex_);
+  return connection.HasRoom(*this);
+}
+
+bool Http2Stream::CanReceive() const {
+  const std::lock_guard lock(connection.mutex_);
+  return HasReceived();
+}
+
+std::function<void()> Http2Stream::Waker() {
+  return [held = connection.shared_from_this(), stream = shared_from_this()] {
+    const std::lock_guard lock(held->mutex_);
+    stream->is_woken = true;
+    held->Notify(stream.get());
+  };
+}
+
+absl::Status Http2Stream::Handle() noexcept {
+  const std::shared_ptr<PausedCall> paused = std::move(rest);
+  try {
+    // The call may have waited for a thread, so its client may be gone.
+    if (absl::Status awaited = CheckAwaited(*this); !awaited.ok()) {
+      if (paused == nullptr) SetRefused(RefusalCause::kGivenUp);
+      return awaited;
+    }
+    return paused == nullptr ? method->run(this) : paused->Resume(this);
+  } catch (...) {
+    rest = nullptr;
+    return StatusOfException();
+  }
 }
 
 bool Http2Connection::Reserve(Http2Stream* stream, size_t bytes) {
@@ -60,50 +142,13 @@ bool Http2Connection::Reserve(Http2Stream* stream, size_t bytes) {
   return true;
 }
 
-bool Http2Connection::ReserveAnswer(Http2Stream* stream, size_t bytes) {
-  const std::lock_guard lock(mutex_);
-  if (!ReserveUnread(bytes)) return false;
-  stream->answer_bytes += bytes;
-  return true;
-}
-
-void Http2Connection::ReleaseAnswer(Http2Stream* stream, size_t bytes) {
-  const std::lock_guard lock(mutex_);
-  stream->answer_bytes -= bytes;
-  ReleaseUnread(bytes);
-}
-
 bool Http2Connection::ChargeRequest(Http2Stream* stream, size_t bytes) {
   MemoryUse use = MemoryUse::kRequest;
   if (stream->request_bytes + bytes <= kSmallRequestBytes)
-    use = stream->path == host_.health_check ? MemoryUse::kHealth : MemoryUse::kSmall;
+    use = stream->method->uses_all_memory ? MemoryUse::kHealth : MemoryUse::kSmall;
   if (!host_.memory.Reserve(bytes, use)) return false;
   stream->request_bytes += bytes;
   return true;
-}
-
-bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
-  std::string taken;
-  bool is_compressed = false;
-  {
-    std::unique_lock lock(mutex_);
-    stream->changed.wait(lock, [stream] { return stream->CanReceive(); });
-    if (!stream->request.Take(&taken, &is_compressed)) {
-      if (!stream->request_ended) stream->is_incomplete = true;
-      return false;
-    }
-  }
-  if (!is_compressed) {
-    *message = std::move(taken);
-    return true;
-  }
-  absl::Status unzipped = Unzip(
-      taken, stream->request.message_bytes_max(),
-      [&](size_t bytes) { return Reserve(stream, bytes); }, message);
-  if (unzipped.ok()) return true;
-  const std::lock_guard lock(mutex_);
-  stream->request_error = std::move(unzipped);
-  return false;
 }
 
 bool Http2Connection::ReserveUnread(size_t bytes) {
@@ -127,38 +172,26 @@ bool Http2Connection::HasRoom(const Http2Stream& stream) const {
          IsInShare(unread_charge_ + kUsualMessageBytes, host_.memory);
 }
 
-bool Http2Connection::CanSend(const Http2Stream& stream) const {
-  const std::lock_guard lock(mutex_);
-  return HasRoom(stream);
-}
-
 bool Http2Connection::IsPauseOver(const Http2Stream& stream) const {
   if (stream.pause == PauseKind::kForEvent) return stream.is_woken || stream.IsStopped();
-  return stream.pause == PauseKind::kForRoom ? HasRoom(stream) : stream.CanReceive();
-}
-
-bool Http2Connection::CanReceive(const Http2Stream& stream) const {
-  const std::lock_guard lock(mutex_);
-  return stream.CanReceive();
+  return stream.pause == PauseKind::kForRoom ? HasRoom(stream) : stream.HasReceived();
 }
 
 void Http2Connection::Pause(Http2Stream* stream, PauseKind kind) {
   {
     const std::lock_guard lock(mutex_);
-    if (stream->takes_stream) ReleaseHandled(stream);
+    const size_t held = stream->request.held_bytes();
+    // Messages that the method has handled are not charged any more.
+    if (stream->method->takes_stream && stream->request_bytes > held) {
+      host_.memory.Release(std::exchange(stream->request_bytes, held) - held, MemoryUse::kRequest);
+    }
     stream->pause = kind;
     // As in Drain, for a call that was running then.
     if (is_drained_ && kind == PauseKind::kForMessage) stream->is_ending = true;
     if (!stream->IsStopped()) return Notify(stream);
   }
-  stream->stop.request_stop();  // first, so that it does not pause again
+  stream->stop_source.request_stop();  // first, so that it does not pause again
   const std::lock_guard lock(mutex_);
-  Notify(stream);
-}
-
-void Http2Connection::Wake(Http2Stream* stream) {
-  const std::lock_guard lock(mutex_);
-  stream->is_woken = true;
   Notify(stream);
 }
 
@@ -169,12 +202,6 @@ void Http2Connection::NotePace(Http2Stream* stream, size_t bytes) {
   if (!is_first && stream->paced_bytes < least) return;
   stream->moved_at = std::chrono::steady_clock::now();
   stream->paced_bytes = 0;
-}
-
-void Http2Connection::ReleaseHandled(Http2Stream* stream) {
-  const size_t held = stream->request.held_bytes();
-  if (stream->request_bytes <= held) return;
-  host_.memory.Release(std::exchange(stream->request_bytes, held) - held, MemoryUse::kRequest);
 }
 
 void Http2Connection::Notify(Http2Stream* stream) {
@@ -190,12 +217,6 @@ void Http2Connection::DropUnsent(Http2Stream* stream) {
   stream->unsent.clear();
   stream->unsent_offset = 0;
   unsent_bytes_ -= std::exchange(stream->unsent_bytes, 0);
-}
-
-void Http2Connection::ReleaseStream(Http2Stream* stream) {
-  size_t bytes = std::exchange(stream->stream_bytes, 0);
-  if (!stream->has_begun) bytes += std::exchange(stream->request_bytes, 0);
-  host_.memory.Release(bytes, MemoryUse::kRequest);
 }
 
 }  // namespace stele::server

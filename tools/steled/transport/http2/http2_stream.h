@@ -1,14 +1,16 @@
-// steled/transport/http2/http2_stream.h: the state of one call's stream. The lock of its connection
-// guards all members that are not documented as constant.
+// steled/transport/http2/http2_stream.h: a call and the state of its stream. The lock of its
+// connection guards all members that are not documented as constant or confined.
 //
-// Threads:   see above; the method's thread and the threads that serve the connection share it.
+// Threads:   see above; the method's thread and the threads that serve the connection share it. The
+//            functions of Call, and Handle, are for the thread that runs the call.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -17,29 +19,60 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "steled/transport/calls/call.h"
 #include "steled/transport/http2/grpc_protocol.h"
+#include "steled/transport/http2/http2_connection.h"
 
 namespace stele::server {
 
-// A call with more unsent bytes than this waits before it sends the next message.
-inline constexpr size_t kUnsentBytesMax = size_t{256} << 10;
-// Unsent messages up to this size together are a part of the memory of a stream (kStreamBytes).
-inline constexpr size_t kSmallAnswerBytes = size_t{1} << 10;
+using Http2Stream = Http2Connection::Stream;
 
-struct Http2Stream {
-  explicit Http2Stream(int32_t stream_id) : id(stream_id) {}
+struct Http2Connection::Stream final : public Call,
+                                       public std::enable_shared_from_this<Http2Stream> {
+  // `connection` must outlive the run of the method.
+  Stream(int32_t stream_id, Http2Connection* stream_connection)
+      : id(stream_id), connection(*stream_connection) {}
+
+  const std::string& path() const override { return request_path; }
+  std::string_view metadata(std::string_view name) const override {
+    for (const auto& [known, value] : kept_metadata) {
+      if (known == name) return value;
+    }
+    return {};
+  }
+  std::optional<std::chrono::steady_clock::time_point> deadline() const override { return due_at; }
+  std::stop_token stop() const override { return stop_source.get_token(); }
+  bool Reserve(size_t bytes) override;
+  bool ReserveAnswer(size_t bytes) override;
+  void ReleaseAnswer(size_t bytes) override;
+  void SetRefused(RefusalCause cause) override { refusal = cause; }
+  bool Receive(std::string* message) override;
+  bool Send(std::string framed, bool is_last) override;
+  bool CanSend() const override;
+  bool CanReceive() const override;
+  void Pause(PauseKind kind, std::shared_ptr<PausedCall> paused) override {
+    pause_kind = kind;
+    rest = std::move(paused);
+  }
+  std::function<void()> Waker() override;
+  // Runs the method, or continues it. An exception from a library ends the call, not the server.
+  absl::Status Handle() noexcept;
+
+  // These are confined to the thread that runs the call. While it is paused, the transport's lock
+  // guards them.
+  std::shared_ptr<PausedCall> rest;  // null: the method must be run, or has ended
+  PauseKind pause_kind = PauseKind::kNone;
+  std::chrono::steady_clock::time_point run_at;  // when the method began
+  std::optional<RefusalCause> refusal;           // why the method did not run; nullopt: it ran
+  size_t received_bytes = 0;
+  size_t sent_bytes = 0;
 
   const int32_t id;
+  Http2Connection& connection;
   // From the request's headers; constant once the call has begun.
-  std::string path;
-  std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::string request_path;
+  std::optional<std::chrono::steady_clock::time_point> due_at;
   // The headers that methods use, each name once: a client can repeat a header for one byte.
-  std::vector<std::pair<std::string, std::string>> metadata;
-  bool HasMetadata(std::string_view name) const {
-    return std::any_of(metadata.begin(), metadata.end(),
-                       [name](const auto& known) { return known.first == name; });
-  }
+  std::vector<std::pair<std::string, std::string>> kept_metadata;
   const Method* method = nullptr;
   size_t header_bytes = 0;  // of all headers, also of those not kept
   std::chrono::steady_clock::time_point begun_at = std::chrono::steady_clock::now();
@@ -49,7 +82,6 @@ struct Http2Stream {
   bool has_unknown_encoding = false;
   // The HTTP status of a request that is not gRPC. It is sent once the request ends or brings data.
   const char* http_refusal = nullptr;
-  bool takes_stream = false;  // its method begins before the request ends
 
   MessageSplitter request;
   size_t stream_bytes = 0;   // reserved of the memory for requests, until the stream is closed
@@ -74,7 +106,7 @@ struct Http2Stream {
   std::optional<absl::Status> status;  // the result of the method, or the reason why there is none
   // A message from the method was lost, or the method was told too early that no message comes.
   bool is_incomplete = false;
-  bool is_beyond_memory = false;  // why the message was lost
+  bool is_beyond_memory = false;  // why the message was lost; only the method's thread changes it
   absl::Status request_error;     // why a message could not be passed to the method
   bool is_done = false;           // the method is done
   bool is_closed = false;         // no client listens any more
@@ -91,10 +123,10 @@ struct Http2Stream {
   // True if its method must end.
   bool IsStopped() const { return is_closed || is_ending; }
   // True if Receive does not wait.
-  bool CanReceive() const { return IsStopped() || request_ended || request.whole_count() > 0; }
+  bool HasReceived() const { return IsStopped() || request_ended || request.whole_count() > 0; }
 
   std::condition_variable changed;  // messages arrived, bytes were sent, or it was closed
-  std::stop_source stop;
+  std::stop_source stop_source;
 };
 
 }  // namespace stele::server

@@ -47,13 +47,6 @@ void SetOption(int descriptor, int level, int option, int value) {
   setsockopt(descriptor, level, option, &value, sizeof(value));
 }
 
-// Closes it, and keeps errno.
-void CloseFailed(int descriptor) {
-  const int error = errno;
-  close(descriptor);
-  errno = error;
-}
-
 // Returns -1 and sets errno on failure. Leaves no file then.
 int ListenOn(const sockaddr* address, socklen_t bytes) {
   const int descriptor = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -61,12 +54,11 @@ int ListenOn(const sockaddr* address, socklen_t bytes) {
   SetOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1);
   const bool is_bound = bind(descriptor, address, bytes) == 0;
   if (is_bound && listen(descriptor, SOMAXCONN) == 0) return descriptor;
-  CloseFailed(descriptor);
-  if (is_bound && address->sa_family == AF_UNIX) {
-    const int error = errno;
+  const int error = errno;
+  close(descriptor);
+  if (is_bound && address->sa_family == AF_UNIX)
     unlink(reinterpret_cast<const sockaddr_un*>(address)->sun_path);
-    errno = error;
-  }
+  errno = error;
   return -1;
 }
 
@@ -88,22 +80,17 @@ bool IsOfOneClient(int error) {
   return std::find(kErrors.begin(), kErrors.end(), error) != kErrors.end();
 }
 
-// Returns -1 and sets errno if no process listens on it, or it cannot be checked.
-int ConnectTo(const sockaddr_un& address) {
-  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (descriptor < 0) return -1;
-  const int connected =
-      connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-  CloseFailed(descriptor);
-  return connected;
-}
-
 // Removes the socket that a killed process left. Other files are kept, and so is a socket on which
 // a process listens.
 void RemoveStaleSocket(const sockaddr_un& address) {
   struct stat status {};
   if (lstat(address.sun_path, &status) != 0 || !S_ISSOCK(status.st_mode)) return;
-  if (ConnectTo(address) != 0 && errno == ECONNREFUSED) unlink(address.sun_path);
+  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) return;
+  const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
+  const bool is_stale = connect(descriptor, generic, sizeof(address)) != 0 && errno == ECONNREFUSED;
+  close(descriptor);
+  if (is_stale) unlink(address.sun_path);
 }
 
 // The file PATH.lock, locked. Without it, a process could take the socket of another for stale
@@ -172,26 +159,8 @@ class PathLock {
   int error_ = 0;
 };
 
-absl::Status CannotListen(const std::string& path, std::string_view reason) {
-  return Unavailable("cannot listen on unix:{}: {}", path, reason);
-}
-
-// Removes the file of a killed process first.
-absl::StatusOr<int> ListenOnUnixSocket(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) {
-    return InvalidArgument("unix:{}: a socket's path has at most {} bytes", path,
-                           sizeof(address.sun_path) - 1);
-  }
-  path.copy(address.sun_path, path.size());
-  const PathLock lock(path);
-  if (!lock.is_held())
-    return CannotListen(path, fmt::format("the lock {}: {}", lock.path(), lock.reason()));
-  RemoveStaleSocket(address);
-  const int descriptor = ListenOn(reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-  if (descriptor < 0) return CannotListen(path, std::strerror(errno));
-  return descriptor;
+absl::Status CannotListen(const std::string& address, std::string_view reason) {
+  return Unavailable("cannot listen on {}: {}", address, reason);
 }
 
 int Reserve() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
@@ -209,17 +178,29 @@ absl::StatusOr<ListeningSocket> ListeningSocket::Listen(const std::string& addre
         descriptor, fmt::format("{}:{}", address.substr(0, address.rfind(':')), PortOf(descriptor)),
         {});
   }
-  return Unavailable("cannot listen on {}: {}; is the port taken?", address, std::strerror(errno));
+  return CannotListen(address, fmt::format("{}; is the port taken?", std::strerror(errno)));
 }
 
 absl::StatusOr<ListeningSocket> ListeningSocket::ListenOnPath(const std::string& address,
                                                               const std::string& path) {
-  STELED_ASSIGN_OR_RETURN(const int descriptor, ListenOnUnixSocket(path));
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(name.sun_path)) {
+    return InvalidArgument("{}: a socket's path has at most {} bytes", address,
+                           sizeof(name.sun_path) - 1);
+  }
+  path.copy(name.sun_path, path.size());
+  const PathLock lock(path);
+  if (!lock.is_held())
+    return CannotListen(address, fmt::format("the lock {}: {}", lock.path(), lock.reason()));
+  RemoveStaleSocket(name);
+  const int descriptor = ListenOn(reinterpret_cast<const sockaddr*>(&name), sizeof(name));
+  if (descriptor < 0) return CannotListen(address, std::strerror(errno));
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) {
     const std::string reason = std::strerror(errno);
     close(descriptor);
-    return CannotListen(path, reason);
+    return CannotListen(address, reason);
   }
   return ListeningSocket(descriptor, address,
                          {.path = path, .device = status.st_dev, .inode = status.st_ino});

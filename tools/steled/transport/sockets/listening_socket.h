@@ -45,6 +45,7 @@ class ListeningSocket {
     ino_t inode = 0;
   };
   ListeningSocket(int descriptor, std::string address, SocketFile file);
+  // Removes the file of a killed process first.
   static absl::StatusOr<ListeningSocket> ListenOnPath(const std::string& address,
                                                       const std::string& path);
 

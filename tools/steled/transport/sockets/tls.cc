@@ -5,9 +5,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
-#include <array>
 #include <string_view>
-#include <utility>
 
 #include "steled/base/errors.h"
 

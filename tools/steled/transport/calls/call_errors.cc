@@ -1,7 +1,10 @@
-#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/call_errors.h"
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
+#include <new>
+#include <stdexcept>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/escaping.h"
@@ -47,13 +50,23 @@ std::string NewRetryInfo() {
   return info;
 }
 
-}  // namespace
-
-absl::Status Overloaded(std::string_view text) {
-  return Overloaded(absl::StatusCode::kUnavailable, text);
+absl::Status TranslateException() {
+  try {
+    std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    return NoMemory();
+  } catch (const std::length_error&) {
+    return NoMemory();
+  } catch (const std::exception& error) {
+    return MakeStatus(absl::StatusCode::kInternal, error.what());
+  } catch (...) {
+    return Internal("unknown exception");
+  }
 }
 
-absl::Status Overloaded(absl::StatusCode code, std::string_view text) {
+}  // namespace
+
+absl::Status Overloaded(std::string_view text, absl::StatusCode code) {
   absl::Status status = MakeStatus(code, text);
   status.SetPayload(kRetryInfo, absl::Cord(NewRetryInfo()));
   return status;
@@ -84,6 +97,20 @@ std::string StatusDetails(const absl::Status& status) {
   std::string encoded = absl::Base64Escape(message);
   while (encoded.ends_with('=')) encoded.pop_back();
   return encoded;
+}
+
+absl::Status NoMemory() {
+  return ResourceExhausted(
+      "The server has no memory for this; send less at once, try again later, or "
+      "give the server more memory");
+}
+
+absl::Status StatusOfException() noexcept {
+  try {
+    return TranslateException();
+  } catch (...) {
+    return absl::Status(absl::StatusCode::kResourceExhausted, "");
+  }
 }
 
 }  // namespace stele::server
