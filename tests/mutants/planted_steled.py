@@ -198,7 +198,7 @@ plant(
     ("one connection may use all memory for responses", "bytes + most / kKeptShare <= memory.answer_bytes_left()", "bytes <= memory.answer_bytes_left()"),
 )
 plant(
-    "transport", ["transport_test"], "tools/steled/transport/http2/http2_stream.h",
+    "transport", ["transport_test"], "tools/steled/transport/http2/http2_connection.h",
     ("unread responses are not charged", "held > kSmallAnswerBytes ? held : 0", "0"),
     ("a request of headers alone is kept", "moved_at = begun_at;", "moved_at = std::chrono::steady_clock::time_point::max();"),
 )

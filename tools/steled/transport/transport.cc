@@ -16,7 +16,7 @@
 #include "steled/transport/calls/call_errors.h"
 #include "steled/transport/calls/call_limits.h"
 #include "steled/transport/calls/call_threads.h"
-#include "steled/transport/http2/http2_stream.h"
+#include "steled/transport/http2/http2_connection.h"
 #include "steled/transport/sockets/listening_socket.h"
 #include "steled/transport/sockets/poller.h"
 #include "steled/transport/sockets/socket.h"

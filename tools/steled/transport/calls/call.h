@@ -2,7 +2,7 @@
 // send its response.
 //
 // Used by:   the methods of services, and steled/rpc/method_table.cc. Derived class:
-//            steled/transport/http2/http2_stream.h.
+//            steled/transport/http2/http2_connection.h.
 // Units:     messages are bytes of protobuf, without gRPC's prefix.
 // Threads:   confined to the thread that runs the method, except that the token of stop() may be
 //            passed to others.

@@ -10,7 +10,6 @@
 
 #include "steled/base/errors.h"
 #include "steled/transport/calls/call_errors.h"
-#include "steled/transport/http2/http2_stream.h"
 
 namespace stele::server {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "steled/base/errors.h"
 #include "steled/transport/calls/call_errors.h"
-#include "steled/transport/http2/http2_stream.h"
+#include "steled/transport/http2/http2_connection.h"
 
 namespace stele::server {
 namespace {

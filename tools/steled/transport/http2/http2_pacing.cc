@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "steled/transport/http2/http2_stream.h"
+#include "steled/transport/http2/http2_connection.h"
 
 namespace stele::server {
 namespace {
