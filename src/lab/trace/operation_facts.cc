@@ -142,8 +142,11 @@ void OperationFacts::AddWrite(const TraceRecord& record) {
   hot_rows_.Add(record.micros, record.row, record.sample);
   write_order_.Add(record.row);
   AddBatch(record);
-  for (const std::string& column : record.columns) AddColumn(column, record.sample, false);
-  for (const std::string& column : record.increments) AddColumn(column, record.sample, true);
+  const std::set<std::string_view> increments(record.increments.begin(), record.increments.end());
+  std::set<std::string_view> columns(record.columns.begin(), record.columns.end());
+  columns.insert(increments.begin(), increments.end());
+  for (const std::string_view column : columns)
+    AddColumn(column, record.sample, increments.contains(column));
 }
 
 void OperationFacts::AddBatch(const TraceRecord& record) {
@@ -161,11 +164,11 @@ void OperationFacts::AddBatch(const TraceRecord& record) {
   }
 }
 
-void OperationFacts::AddColumn(const std::string& name, uint64_t count, bool is_increment) {
+void OperationFacts::AddColumn(std::string_view name, uint64_t count, bool is_increment) {
   auto known = columns_.find(name);
   if (known == columns_.end()) {
     if (columns_.size() >= kColumnNamesMax || column_bytes_ + name.size() > kColumnBytesMax) return;
-    known = columns_.try_emplace(name).first;
+    known = columns_.try_emplace(std::string(name)).first;
     column_bytes_ += name.size();
   }
   known->second.writes += count;

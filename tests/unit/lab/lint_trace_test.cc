@@ -137,6 +137,10 @@ TEST_F(LintTraceTest, ColumnsThatAreCounters) {
   Expect("COL-AGG", 1, TraceText().Add(increment, 100));
   Expect("COL-AGG", std::nullopt, TraceText().Add(increment, 40).Add(set, 60));
   Expect("COL-AGG", std::nullopt, TraceText().Add(increment, 99));
+  // A record counts each column once, also one that both lists have.
+  const std::string both = increment + R"(,"columns":["f:n","f:n"])";
+  Expect("COL-AGG", 1, TraceText().Add(both, 100));
+  Expect("COL-AGG", std::nullopt, TraceText().Add(both, 99));
   LintFixture sums({{.name = "f", .value_type = ValueType::kInt64Sum}});
   EXPECT_TRUE(
       LintTable(sums, TraceText().Add(increment, 100), {.only = {"COL-AGG"}}).findings.empty());
