@@ -96,7 +96,7 @@ struct LintFinding {
   std::string message = {};
   std::string evidence = {};  // more about the message, or ""
   std::string advice = {};
-  std::vector<std::string> samples = {};  // at most 3; bytes
+  std::vector<std::string> samples = {};  // at most 3; bytes; personal data is masked
   // Where in the table; unset and empty members do not apply.
   std::optional<uint64_t> segment = std::nullopt;  // from 1
   std::string family = {};

@@ -84,6 +84,7 @@ class OperationFacts {
 
   uint64_t operations() const { return operations_; }
   uint64_t reads() const { return reads_; }
+  const std::string& delimiter() const { return delimiter_; }  // of the row keys
   uint64_t unfiltered_reads() const { return unfiltered_reads_; }
   uint64_t filtered_cells_seen() const { return filtered_cells_seen_; }
   uint64_t filtered_cells_returned() const { return filtered_cells_returned_; }

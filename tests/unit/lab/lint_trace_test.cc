@@ -148,6 +148,17 @@ TEST_F(LintTraceTest, ColumnsThatAreCounters) {
   EXPECT_NE(report.ToJson().find(R"("where":{"family":"f","column":"n"})"), std::string::npos);
 }
 
+TEST_F(LintTraceTest, PersonalDataIsMasked) {
+  TraceText trace;
+  trace.Add(R"("op":"rmw","row":"ann@example.com#1","increments":["f:ann@example.com"])", 100);
+  trace.Add(Set("ann@example.com#2") + R"(,"batch":1)").Add(Set("b#1") + R"(,"batch":1)");
+  const LintReport report = LintTrace(trace, {.only = {"COL-AGG", "ROW-MULTI-ATOMIC"}});
+  ASSERT_EQ(report.findings.size(), 2u) << report.ToText();
+  EXPECT_EQ(report.findings[0].samples, std::vector<std::string>{"a***#2"});
+  EXPECT_EQ(report.findings[1].column, "a***");
+  EXPECT_EQ(report.ToJson().find("example.com"), std::string::npos) << report.ToJson();
+}
+
 TEST_F(LintTraceTest, BatchesOfSeveralRows) {
   const auto batch = [](const std::string& row) { return Set(row) + R"(,"batch":1)"; };
   Expect("ROW-MULTI-ATOMIC", 1, TraceText().Add(batch("a")).Add(batch("b")).Add(batch("c")));
