@@ -16,6 +16,15 @@
 namespace stele {
 namespace {
 
+constexpr char kOrdersDesign[] =
+    "stele: design/1\n"
+    "inputs: {orders: {format: csv}}\n"
+    "tables:\n"
+    "  orders:\n"
+    "    families: {f: {}}\n"
+    "    key: \"{id}\"\n"
+    "    rows: [{input: orders, cells: {\"f:v\": \"{v}\"}}]\n";
+
 class LintCommandTest : public CommandTest {
  protected:
   CommandResult LintKeys(const std::string& keys, std::vector<std::string> more = {}) const {
@@ -83,6 +92,30 @@ TEST_F(LintCommandTest, PrintsFindings) {
             "1 error, 1 warning, 0 notes\n");
 }
 
+TEST_F(LintCommandTest, NoRowsAreNoted) {
+  const std::string design = WriteFile("schema.yaml", kOrdersDesign);
+  const std::string header = WriteFile("header.csv", "id,v\n");
+  const std::string wrong = WriteFile("wrong.csv", "key,v\n");
+  const std::string empty = WriteFile("empty", "");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--keys", empty},
+        {"--rows", empty},
+        {"--design", design, "--input", "orders=" + header}}) {
+    std::vector<std::string> all = {"lint"};
+    all.insert(all.end(), words.begin(), words.end());
+    const CommandResult result = RunPlain(all);
+    EXPECT_EQ(result.exit_status, 0) << words[0];
+    EXPECT_EQ(result.out, "0 errors, 0 warnings, 0 notes\n");
+    EXPECT_EQ(result.err, "stele: there are no rows, so nothing was checked that needs them\n");
+  }
+  EXPECT_EQ(RunPlain({"lint", "--design", design}).err, "") << "no input was to be read";
+  const CommandResult result = RunPlain({"lint", "--design", design, "--input", "orders=" + wrong});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.err.find("wrong.csv: no records. The header has no field \"id\"; it has key, v"),
+            std::string::npos)
+      << result.err;
+}
+
 TEST_F(LintCommandTest, FailOnChoosesTheExitStatus) {
   const std::string pad_and_note = "a#\xc3\xa9\n";  // one note
   for (const auto& [fail_on, status] :
@@ -137,15 +170,6 @@ TEST_F(LintCommandTest, ChecksTheTablesOfADatabase) {
   EXPECT_EQ(Output({"export", "orders"}), rows);
   ExpectError({"lint", "none"}, 1, "none");
 }
-
-constexpr char kOrdersDesign[] =
-    "stele: design/1\n"
-    "inputs: {orders: {format: csv}}\n"
-    "tables:\n"
-    "  orders:\n"
-    "    families: {f: {}}\n"
-    "    key: \"{id}\"\n"
-    "    rows: [{input: orders, cells: {\"f:v\": \"{v}\"}}]\n";
 
 TEST_F(LintCommandTest, ChecksADesign) {
   const std::string design = WriteFile("schema.yaml", kOrdersDesign);

@@ -174,6 +174,14 @@ absl::Status Explain(Session& session, const Flags& flags, const std::string& id
   return absl::OkStatus();
 }
 
+// Says if there were no rows. A file may be empty by mistake.
+void NoteNoRows(Session& session, const lab::LintReport& report) {
+  uint64_t rows = 0;
+  for (const auto& [name, counts] : report.tables) rows += counts.rows;
+  if (report.has_read_rows && rows == 0)
+    session.Note("stele: there are no rows, so nothing was checked that needs them\n");
+}
+
 }  // namespace
 
 absl::Status RunLint(Session& session, const std::vector<std::string>& args) {
@@ -199,6 +207,7 @@ absl::Status RunLint(Session& session, const std::vector<std::string>& args) {
   options.progress = [&](uint64_t rows) { progress.Set(rows); };
   STELE_ASSIGN_OR_RETURN(const lab::LintReport report, lab::Lint(input, options));
   progress.End();
+  NoteNoRows(session, report);
   session.Print(format == LintFormat::kText   ? report.ToText()
                 : format == LintFormat::kJson ? report.ToJson()
                                               : report.ToSarif(STELE_VERSION));

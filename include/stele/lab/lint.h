@@ -96,7 +96,7 @@ struct LintFinding {
   std::string message = {};
   std::string evidence = {};  // more about the message, or ""
   std::string advice = {};
-  std::vector<std::string> samples = {};  // at most 3; bytes
+  std::vector<std::string> samples = {};  // at most 3; bytes; personal data is masked
   // Where in the table; unset and empty members do not apply.
   std::optional<uint64_t> segment = std::nullopt;  // from 1
   std::string family = {};
@@ -115,8 +115,9 @@ struct LintReport {
     bool is_sampled = false;
   };
   std::map<std::string, TableCounts> tables = {};
-  std::vector<std::string> run = {};       // the ids of the rules that ran
-  std::vector<std::string> notes = {};     // why rules of LintOptions::only did not run
+  bool has_read_rows = false;           // false: there are no rows, or no rule that ran needs them
+  std::vector<std::string> run = {};    // the ids of the rules that ran
+  std::vector<std::string> notes = {};  // why rules of LintOptions::only did not run
   std::vector<std::string> not_run = {};   // those without their sources, or not in `only`
   std::vector<LintFinding> findings = {};  // sorted by severity, id and table
   uint64_t skipped_lines = 0;              // of the traces

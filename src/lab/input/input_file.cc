@@ -92,6 +92,11 @@ std::string_view OtherFormat(std::string_view start) {
   return start.starts_with("PK\x03\x04") ? "zip" : "";
 }
 
+// Returns the format that the ending of a name states, or "".
+std::string_view FormatOfEnding(std::string_view path) {
+  return path.ends_with(".gz") ? "gzip" : path.ends_with(".zst") ? "zstd" : "";
+}
+
 }  // namespace
 
 struct InputFile::Checksum {
@@ -128,7 +133,7 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(const std::string& pa
   std::unique_ptr<InputFile> input(new InputFile(std::move(file)));
   if (hashes) input->md5_ = std::make_unique<lab::Md5>();
   STELE_RETURN_IF_ERROR(input->Fill());
-  STELE_RETURN_IF_ERROR(input->ChooseDecompressor());
+  STELE_RETURN_IF_ERROR(input->ChooseDecompressor(path));
   return input;
 }
 
@@ -136,11 +141,11 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::OpenSequential(const std::
   STELE_ASSIGN_OR_RETURN(auto file, SequentialInput::Open(path));
   std::unique_ptr<InputFile> input(new InputFile(std::move(file)));
   STELE_RETURN_IF_ERROR(input->Fill());
-  STELE_RETURN_IF_ERROR(input->ChooseDecompressor());
+  STELE_RETURN_IF_ERROR(input->ChooseDecompressor(path));
   return input;
 }
 
-absl::Status InputFile::ChooseDecompressor() {
+absl::Status InputFile::ChooseDecompressor(std::string_view path) {
   if (const std::string_view other = OtherFormat(pending_); !other.empty())
     return internal::InvalidArgument("{}: compressed with {}; gzip and zstd are read", shown_path(),
                                      other);
@@ -148,6 +153,8 @@ absl::Status InputFile::ChooseDecompressor() {
     STELE_ASSIGN_OR_RETURN(decompressor_, GzipDecompressor::Create());
   } else if (pending_.starts_with("\x28\xb5\x2f\xfd")) {
     STELE_ASSIGN_OR_RETURN(decompressor_, ZstdDecompressor::Create());
+  } else if (const std::string_view format = FormatOfEnding(path); !format.empty()) {
+    return internal::InvalidArgument("{}: not {} data", Printable(path, 4096), format);
   }
   return absl::OkStatus();
 }

@@ -1,9 +1,10 @@
 // input/input_file.h: reads a file that may be compressed with gzip or zstd. The first bytes of the
-// file determine which.
+// file determine which. A file whose name ends with .gz or .zst must be compressed.
 //
 // Errors:    errors of the file system; InvalidArgument, with the path, for damaged or truncated
-//            compressed data, for another compression format, and for more than 1 GiB of data that
-//            is a thousand times as large as the file.
+//            compressed data, for another compression format, for plain data under a name that
+//            ends with .gz or .zst, and for more than 1 GiB of data that is a thousand times as
+//            large as the file.
 // Threads:   confined to one thread.
 // Memory:    about 1 MiB, and at most 128 MiB more for a zstd file with a large window.
 #pragma once
@@ -63,7 +64,8 @@ class InputFile {
 
   explicit InputFile(std::unique_ptr<internal::File> file);
   absl::Status Fill();
-  absl::Status ChooseDecompressor();
+  // `path`: as the caller gave it.
+  absl::Status ChooseDecompressor(std::string_view path);
   absl::Status CheckGrowth() const;
   absl::StatusOr<size_t> ReadPlain(char* out, size_t out_bytes);
 

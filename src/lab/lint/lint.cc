@@ -67,6 +67,7 @@ class LintRun {
     // The rows of a file are counted even if no rule needs them.
     needs_rows_ = has_file;
     ChooseRules();
+    report_.has_read_rows = has_rows_ && needs_rows_;
     STELE_RETURN_IF_ERROR(traces_.ReadTables());
     report_.skipped_lines = traces_.skipped_lines();
     STELE_RETURN_IF_ERROR(has_file       ? CheckFile()

@@ -49,6 +49,10 @@ void FieldHints::AddRecord(const std::string& input, const RecordReader& reader)
                     .is_header = header != nullptr};
 }
 
+void FieldHints::AddHeader(const std::string& input, const std::vector<std::string>& header) {
+  inputs_[input] = {.names = header, .is_header = true, .has_records = false};
+}
+
 void FieldHints::AddRow(const MappedRow& row) {
   selecting_.insert(row.design);
   for (const MappedCell& cell : row.cells) filled_.insert(cell.design);
@@ -56,18 +60,39 @@ void FieldHints::AddRow(const MappedRow& row) {
 
 void FieldHints::AddTo(stele::lab::LoadReport::TableCounts* counts) const {
   for (const DesignRow& row : table_.rows) {
-    if (!inputs_.contains(row.input)) continue;
+    const auto known = inputs_.find(row.input);
+    if (known == inputs_.end()) continue;
+    if (!known->second.has_records) {
+      AddLackingOfRow(row, &counts->hints);
+      continue;
+    }
     if (!selecting_.contains(&row)) AddUnselected(row, &counts->hints);
     for (const DesignCell& cell : row.cells) {
       if (filled_.contains(&cell)) continue;
       if (counts->unfilled_cells.size() < kListedMax)
         counts->unfilled_cells.push_back(
             fmt::format("{}:{} = {}", cell.family, cell.qualifier.text(), cell.value.text()));
-      for (const Template* const part : {&cell.qualifier, &cell.value})
-        for (const Template::Piece& piece : part->pieces())
-          if (IsNeeded(piece)) AddLacking(row.input, piece.text, &counts->hints);
+      AddLackingOf(row.input, cell.qualifier, &counts->hints);
+      AddLackingOf(row.input, cell.value, &counts->hints);
     }
   }
+}
+
+void FieldHints::AddLackingOfRow(const DesignRow& row, std::vector<std::string>* hints) const {
+  AddLackingOf(row.input, table_.key.text, hints);
+  for (const Template& part : table_.key.from) AddLackingOf(row.input, part, hints);
+  for (const auto& [field, value] : row.when) AddLacking(row.input, field, hints);
+  if (row.timestamp.has_value()) AddLackingOf(row.input, *row.timestamp, hints);
+  for (const DesignCell& cell : row.cells) {
+    AddLackingOf(row.input, cell.qualifier, hints);
+    AddLackingOf(row.input, cell.value, hints);
+  }
+}
+
+void FieldHints::AddLackingOf(const std::string& input, const Template& text,
+                              std::vector<std::string>* hints) const {
+  for (const Template::Piece& piece : text.pieces())
+    if (IsNeeded(piece)) AddLacking(input, piece.text, hints);
 }
 
 void FieldHints::AddUnselected(const DesignRow& row, std::vector<std::string>* hints) const {

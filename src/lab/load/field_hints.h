@@ -24,6 +24,8 @@ class FieldHints {
 
   // Adds a record of an input that the table may read. The record fits the design.
   void AddRecord(const std::string& input, const RecordReader& reader);
+  // Adds the header of an input without records.
+  void AddHeader(const std::string& input, const std::vector<std::string>& header);
   // Adds a row that it becomes.
   void AddRow(const MappedRow& row);
   // Sets unfilled_cells and hints.
@@ -39,15 +41,20 @@ class FieldHints {
   // The fields of an input, as far as they are known.
   struct Known {
     std::vector<std::string> names;
-    bool is_header = false;  // false: the fields of the first record
+    bool is_header = false;   // false: the fields of the first record
+    bool has_records = true;  // false: only the header is known
   };
 
+  // Adds hints about the fields that an input without records lacks.
+  void AddLackingOfRow(const DesignRow& row, std::vector<std::string>* hints) const;
+  void AddLackingOf(const std::string& input, const Template& text,
+                    std::vector<std::string>* hints) const;
   void AddUnselected(const DesignRow& row, std::vector<std::string>* hints) const;
   void AddLacking(const std::string& input, std::string_view field,
                   std::vector<std::string>* hints) const;
 
   const DesignTable& table_;
-  std::map<std::string, Known> inputs_;             // those with a record that fits the design
+  std::map<std::string, Known> inputs_;             // those with a record that fits, or without
   std::unordered_set<const DesignRow*> selecting_;  // entries whose `when` selected a record
   std::unordered_set<const DesignCell*> filled_;
 };

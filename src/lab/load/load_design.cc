@@ -151,10 +151,28 @@ class LoadRun {
         STELE_RETURN_IF_ERROR(visit(i, *reader));
       }
       done += reader->stored_bytes();
-      if (checksums_.size() == i) checksums_.push_back(reader->checksum());
+      if (checksums_.size() == i) {
+        checksums_.push_back(reader->checksum());
+        if (of_input == 0) CheckHeader(i, *reader);
+      }
       if (checksums_[i] != reader->checksum()) return Changed(FileName(i));
     }
     return absl::OkStatus();
+  }
+
+  // Notes the fields that the header of a file without records lacks.
+  void CheckHeader(size_t file, const RecordReader& reader) {
+    if (reader.header() == nullptr) return;
+    const std::string& input = input_names_[files_[file].input];
+    for (size_t t = 0; t < tables_.size(); ++t) {
+      bool reads_all = false;  // a record that no entry selects needs no key
+      for (const DesignRow& row : tables_[t]->rows)
+        reads_all = reads_all || (row.input == input && row.when.empty());
+      hints_[t].AddHeader(input, *reader.header());
+      const std::string lacking = hints_[t].LackingField(input, *reader.header());
+      if (reads_all && !lacking.empty())
+        header_errors_.push_back(fmt::format("{}: no records. {}", FileName(file), lacking));
+    }
   }
 
   absl::Status Changed(const std::string& where) const {
@@ -253,8 +271,11 @@ class LoadRun {
       hints_[t].AddTo(&counts);
     }
     report_.listed = check_->listed_duplicates();
-    return check_->left_out().size() > options_.bad_records_max ? TooManyLeftOut()
-                                                                : absl::OkStatus();
+    if (check_->left_out().size() > options_.bad_records_max) return TooManyLeftOut();
+    // A record with such a header would be bad.
+    if (header_errors_.empty() || options_.bad_records_max > 0) return absl::OkStatus();
+    if (options_.refused != nullptr) *options_.refused = report_;
+    return InvalidArgument("nothing was written\n  {}", fmt::join(header_errors_, "\n  "));
   }
 
   absl::Status TooManyLeftOut() {
@@ -358,7 +379,8 @@ class LoadRun {
   std::optional<LoadCheck> check_;
   BadItems bad_;
   MappedRecord record_;
-  std::vector<FieldHints> hints_;  // of each table
+  std::vector<FieldHints> hints_;           // of each table
+  std::vector<std::string> header_errors_;  // of files without records
   // What the header of a file lacks for a table, or "". Only of those that have bad records.
   std::map<std::pair<uint64_t, uint64_t>, std::string> lacking_;
   LoadReport report_;

@@ -33,12 +33,12 @@ void CheckRetention(const RuleCall& call) {
     const ColumnFacts& most = *columns.back();
     const double ratio = Ratio(VersionsP95(most), VersionsP95(least));
     if (ratio < call.Parameter("ratio")) continue;
-    LintFinding& finding =
-        call.Report(ratio, call.Parameter("ratio"),
-                    fmt::format("family {}: {} has {} per row, {} has {}", InQuotes(name),
-                                InQuotes(most.qualifier), Counted(VersionsP95(most), "version"),
-                                InQuotes(least.qualifier), WithCommas(VersionsP95(least))),
-                    "Give columns with other retention a family of their own, with its own rule");
+    LintFinding& finding = call.Report(
+        ratio, call.Parameter("ratio"),
+        fmt::format("family {}: {} has {} per row, {} has {}", InQuotes(name),
+                    InQuotes(ShownColumn(most.qualifier)), Counted(VersionsP95(most), "version"),
+                    InQuotes(ShownColumn(least.qualifier)), WithCommas(VersionsP95(least))),
+        "Give columns with other retention a family of their own, with its own rule");
     finding.family = name;
     finding.count = std::min(most.rows, least.rows);
   }
@@ -77,7 +77,7 @@ void CheckColumnsAsData(const RuleCall& call) {
                   WithCommas(prefixes.count()), Counted(median, "row")),
       "One row per prefix, with the last part of the key as the qualifier, is read and written "
       "atomically");
-  finding.samples = keys.first_keys();
+  call.SetSamples(keys.first_keys(), &finding);
 }
 
 constexpr LintRule::Parameter kRetention[] = {{"rows", 20, "columns in fewer rows do not count"},

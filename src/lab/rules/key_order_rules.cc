@@ -15,7 +15,7 @@ void CheckTimeFirst(const RuleCall& call) {
       "All writes go to the end of the table. Begin the key with what queries ask for, such as a "
       "device or user");
   finding.count = first.times();
-  finding.samples = call.facts().row_keys().first_keys();
+  call.SetSamples(call.facts().row_keys().first_keys(), &finding);
 }
 
 void CheckReversedTimeFirst(const RuleCall& call) {
@@ -28,7 +28,7 @@ void CheckReversedTimeFirst(const RuleCall& call) {
       "All writes go to the beginning of the table. Put the reversed time after what queries ask "
       "for, such as a device or user");
   finding.count = first.reversed_times();
-  finding.samples = call.facts().row_keys().first_keys();
+  call.SetSamples(call.facts().row_keys().first_keys(), &finding);
 }
 
 void CheckSequentialIds(const RuleCall& call) {
@@ -48,7 +48,7 @@ void CheckSequentialIds(const RuleCall& call) {
                   keys.positions()[0].order.digits_max()));
   finding.evidence = "the newest ids are the busiest and are all in one tablet";
   finding.count = numbers.rows;
-  finding.samples = keys.first_keys();
+  call.SetSamples(keys.first_keys(), &finding);
 }
 
 void CheckUnpadded(const RuleCall& call) {
@@ -65,10 +65,10 @@ void CheckUnpadded(const RuleCall& call) {
                     position.order.digits_min(), widest),
         fmt::format("Pad to {} digits: stele key pad {} N, or {{field|pad:{}}} in a design", widest,
                     widest, widest));
-    finding.evidence =
-        fmt::format("\"{}\" sorts before \"{}\"", inversion->first, inversion->second);
     finding.count = position.rows;
-    finding.samples = {inversion->first, inversion->second};
+    call.SetSamples({inversion->first, inversion->second}, &finding);
+    finding.evidence =
+        fmt::format("\"{}\" sorts before \"{}\"", finding.samples[0], finding.samples[1]);
     finding.segment = i + 1;
   }
 }

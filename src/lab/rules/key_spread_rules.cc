@@ -38,7 +38,7 @@ void CheckHashed(const RuleCall& call) {
         "Ranges of hashed keys have no meaning. Use the value itself, or a short hash as a bucket "
         "before it");
     finding.count = form.hashes.rows;
-    finding.samples = call.facts().row_keys().first_keys();
+    call.SetSamples(call.facts().row_keys().first_keys(), &finding);
     return;
   }
 }
@@ -57,7 +57,7 @@ void CheckCardinality(const RuleCall& call) {
                                                    i + 1, WithCommas(position.distinct.Count()),
                                                    i + 2, WithCommas(next.distinct.Count())),
                                        "If queries ask for ranges of the second one, put it first");
-    finding.samples = keys.first_keys();
+    call.SetSamples(keys.first_keys(), &finding);
     return;
   }
 }
@@ -71,11 +71,11 @@ void CheckTenant(const RuleCall& call) {
     return;
   LintFinding& finding =
       call.Report(share, call.Parameter("share"),
-                  fmt::format("first segment: {} is in {} of the keys", InQuotes(first.largest()),
-                              Percent(share)),
+                  fmt::format("first segment: {} is in {} of the keys",
+                              InQuotes(call.ShownKey(first.largest())), Percent(share)),
                   "One value has most of the rows. Consider a separate table for it");
   finding.count = first.largest_rows();
-  finding.samples = {first.largest()};
+  call.SetSamples({first.largest()}, &finding);
 }
 
 void CheckSaltFanOut(const RuleCall& call) {
@@ -90,7 +90,7 @@ void CheckSaltFanOut(const RuleCall& call) {
       fmt::format("first segment: {} buckets with a similar number of rows", buckets.count),
       fmt::format("Each range is now {} scans. Fewer buckets, or none, make scans cheaper",
                   buckets.count));
-  finding.samples = keys.first_keys();
+  call.SetSamples(keys.first_keys(), &finding);
 }
 
 void CheckDomain(const RuleCall& call) {
@@ -102,7 +102,7 @@ void CheckDomain(const RuleCall& call) {
       fmt::format("first segment: a host name in {} of the keys", Percent(share)),
       "Reverse the labels, so that hosts of one domain are neighbours: stele key rev-domain HOST");
   finding.count = first.hosts().rows;
-  finding.samples = call.facts().row_keys().first_keys();
+  call.SetSamples(call.facts().row_keys().first_keys(), &finding);
 }
 
 void CheckFewDomains(const RuleCall& call) {
@@ -123,7 +123,7 @@ void CheckFewDomains(const RuleCall& call) {
                                         Percent(share), InQuotes(largest.text)),
                   "Begin the key with another part: the rows of a domain are all neighbours");
   finding.count = has_few ? hosts.rows : largest.count;
-  finding.samples = call.facts().row_keys().first_keys();
+  call.SetSamples(call.facts().row_keys().first_keys(), &finding);
 }
 
 constexpr LintRule::Parameter kHashed[] = {{"entropy", 3.8, "bits per hexadecimal character"}};

@@ -2,13 +2,10 @@
 #include <algorithm>
 
 #include "base/status.h"
-#include "lab/kinds/personal_data.h"
 #include "lab/rules/rule_list.h"
 
 namespace stele::internal::lab {
 namespace {
-
-constexpr double kMostCards = 0.9;
 
 void CheckBinary(const RuleCall& call) {
   const KeyFacts& keys = call.facts().row_keys();
@@ -69,8 +66,7 @@ void CheckPersonalData(const RuleCall& call) {
     return;
   }
   for (const PositionFacts& position : keys.positions()) {
-    if (position.cards.count == 0 || Ratio(position.cards.count, position.rows) < kMostCards)
-      continue;
+    if (!HasCards(position)) continue;
     call.ReportRows(position.cards, static_cast<double>(position.cards.count), 0,
                     fmt::format("a card number in {}", Counted(position.cards.count, "key")),
                     kAdvice);

@@ -22,7 +22,7 @@ void CheckSkew(const RuleCall& call) {
                : fmt::format("few of {} have most of the operations (Gini coefficient {})",
                              Counted(spread.bands().size(), "key range"), RoundedNumber(gini)),
       "Begin the key with a part that spreads the load, or cache what is read most");
-  finding.samples = {spread.hottest_key().substr(0, kSampleBytesMax)};
+  call.SetSamples({spread.hottest_key().substr(0, kSampleBytesMax)}, &finding);
   finding.evidence = "the busiest range begins at " + InQuotes(finding.samples.front());
 }
 

@@ -77,6 +77,7 @@ void CheckCounters(const RuleCall& call) {
   for (const auto& [name, column] : call.operations().columns()) {
     const size_t colon = std::min(name.find(':'), name.size());
     const std::string family = name.substr(0, colon);
+    const std::string column_name = ShownColumn(name.substr(std::min(colon + 1, name.size())));
     const FamilySchema* const schema =
         call.table().schema.has_value() ? call.table().schema->family(family) : nullptr;
     const double share = Ratio(column.increments, column.writes);
@@ -86,12 +87,13 @@ void CheckCounters(const RuleCall& call) {
       continue;
     LintFinding& finding = call.ReportOperations(
         share, call.Parameter("share"),
-        fmt::format("column {}: {} of the writes are increments", InQuotes(name), Percent(share)),
+        fmt::format("column {}: {} of the writes are increments",
+                    InQuotes(name.substr(0, colon + 1) + column_name), Percent(share)),
         "A family of type intsum adds without reading: stele createfamily TABLE "
         "FAMILY:never:intsum");
     finding.count = column.writes;
     finding.family = family;
-    finding.column = name.substr(std::min(colon + 1, name.size()));
+    finding.column = column_name;
   }
 }
 

@@ -1,13 +1,17 @@
 #include "lab/rules/rule.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "lab/facts/segments.h"
+#include "lab/kinds/personal_data.h"
 #include "lab/values/shown_text.h"
 
 namespace stele::internal::lab {
 namespace {
 
 constexpr size_t kFindingColumns = 64;  // of a key or name in a finding
+constexpr double kMostCards = 0.9;
 
 }  // namespace
 
@@ -37,10 +41,47 @@ LintFinding& RuleCall::ReportRows(const Offenders& rows, double measured, double
                                   std::string message, std::string advice) const {
   LintFinding& finding = Report(measured, threshold, std::move(message), std::move(advice));
   finding.count = rows.count;
-  finding.samples = rows.samples;
-  for (const std::string& sample : rows.samples)
+  SetSamples(rows.samples, &finding);
+  for (const std::string& sample : finding.samples)
     finding.evidence += (finding.evidence.empty() ? "first: " : ", ") + InQuotes(sample);
   return finding;
+}
+
+void RuleCall::SetSamples(const std::vector<std::string>& samples, LintFinding* finding) const {
+  finding->samples.clear();
+  for (const std::string& sample : samples) finding->samples.push_back(ShownKey(sample));
+}
+
+std::string RuleCall::ShownKey(std::string_view key) const {
+  if (!rule_.needs_rows && !rule_.needs_trace && !rule_.needs_records) return std::string(key);
+  SegmentPlan plan;
+  bool has_cards = false;
+  if (table_.facts != nullptr) {
+    const KeyFacts& keys = table_.facts->row_keys();
+    plan = keys.plan();
+    has_cards = std::any_of(keys.positions().begin(), keys.positions().end(), HasCards);
+  } else if (table_.operations != nullptr) {
+    plan.delimiter = table_.operations->delimiter();
+  }
+  const Segments segments = SplitKey(key, plan);
+  std::string shown;
+  size_t done = 0;
+  for (size_t i = 0; i < segments.examined(); ++i) {
+    const std::string_view segment = segments.values[i];
+    if (PersonalDataIn(segment) == nullptr && !(has_cards && IsCardNumber(segment))) continue;
+    const auto begin = static_cast<size_t>(segment.data() - key.data());
+    shown.append(key.substr(done, begin - done)).append(Masked(segment));
+    done = begin + segment.size();
+  }
+  return shown.append(key.substr(done));
+}
+
+bool HasCards(const PositionFacts& position) {
+  return position.cards.count > 0 && Ratio(position.cards.count, position.rows) >= kMostCards;
+}
+
+std::string ShownColumn(std::string_view qualifier) {
+  return PersonalDataIn(qualifier) == nullptr ? std::string(qualifier) : Masked(qualifier);
 }
 
 std::string InQuotes(std::string_view bytes) {

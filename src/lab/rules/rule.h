@@ -63,6 +63,11 @@ class RuleCall {
   // The same about the rows that exceed a limit.
   LintFinding& ReportRows(const Offenders& rows, double measured, double threshold,
                           std::string message, std::string advice) const;
+  // Sets the samples of a finding, with personal data masked. They are keys, or parts of keys.
+  void SetSamples(const std::vector<std::string>& samples, LintFinding* finding) const;
+  // The key with each segment masked that KEY-PII recognizes. The same if the rule reads neither
+  // rows nor operations, because its samples are names.
+  std::string ShownKey(std::string_view key) const;
 
  private:
   const LintRule& rule_;
@@ -78,6 +83,10 @@ struct RuleSpec {
   void (*check_database)(const RuleCall& call, std::span<const CheckedTable> tables) = nullptr;
 };
 
+// True if the segments at this position are card numbers.
+bool HasCards(const PositionFacts& position);
+// The qualifier, or its masked form if it is personal data.
+std::string ShownColumn(std::string_view qualifier);
 // Bytes in quotes, escaped for people and terminals.
 std::string InQuotes(std::string_view bytes);
 // The share of rows that counts as all of them.

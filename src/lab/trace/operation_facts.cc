@@ -22,6 +22,18 @@ constexpr uint16_t kOtherFamily = UINT16_MAX;
 constexpr size_t kTagsMax = 1'000;
 constexpr size_t kTagBytesMax = 256;
 
+// An empty bound is no bound.
+bool HasNoBound(const std::optional<std::string>& start, const std::optional<std::string>& end) {
+  return start.value_or("").empty() && end.value_or("").empty();
+}
+
+bool HasNoBound(const TraceRecord& scan) {
+  if (!scan.has_ranges) return HasNoBound(scan.start, scan.end);
+  return std::any_of(scan.ranges.begin(), scan.ranges.end(), [](const TraceRecord::Range& range) {
+    return HasNoBound(range.start, range.end);
+  });
+}
+
 }  // namespace
 
 void WriteOrder::Add(const std::string& row) {
@@ -120,9 +132,8 @@ OperationFacts::FamilySet OperationFacts::MostReadFamilies() const {
 void OperationFacts::AddScan(const TraceRecord& record) {
   const bool has_seen_half = table_rows_ > 0 && record.rows_seen.has_value() &&
                              *record.rows_seen >= table_rows_ - table_rows_ / 2;
-  const bool is_unbounded = !record.start.has_value() && !record.end.has_value() &&
-                            !record.has_ranges && record.keys.empty() &&
-                            record.limit.value_or(0) == 0;
+  const bool is_unbounded =
+      HasNoBound(record) && record.keys.empty() && record.limit.value_or(0) == 0;
   if (is_unbounded || has_seen_half) full_scans_ += record.sample;
   if (!delimiter_.empty() && IsPrefixScan(record) && record.start->ends_with(delimiter_) &&
       record.rows_returned.value_or(0) >= 2 &&
@@ -142,8 +153,11 @@ void OperationFacts::AddWrite(const TraceRecord& record) {
   hot_rows_.Add(record.micros, record.row, record.sample);
   write_order_.Add(record.row);
   AddBatch(record);
-  for (const std::string& column : record.columns) AddColumn(column, record.sample, false);
-  for (const std::string& column : record.increments) AddColumn(column, record.sample, true);
+  const std::set<std::string_view> increments(record.increments.begin(), record.increments.end());
+  std::set<std::string_view> columns(record.columns.begin(), record.columns.end());
+  columns.insert(increments.begin(), increments.end());
+  for (const std::string_view column : columns)
+    AddColumn(column, record.sample, increments.contains(column));
 }
 
 void OperationFacts::AddBatch(const TraceRecord& record) {
@@ -161,11 +175,11 @@ void OperationFacts::AddBatch(const TraceRecord& record) {
   }
 }
 
-void OperationFacts::AddColumn(const std::string& name, uint64_t count, bool is_increment) {
+void OperationFacts::AddColumn(std::string_view name, uint64_t count, bool is_increment) {
   auto known = columns_.find(name);
   if (known == columns_.end()) {
     if (columns_.size() >= kColumnNamesMax || column_bytes_ + name.size() > kColumnBytesMax) return;
-    known = columns_.try_emplace(name).first;
+    known = columns_.try_emplace(std::string(name)).first;
     column_bytes_ += name.size();
   }
   known->second.writes += count;

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -82,6 +84,7 @@ class OperationFacts {
 
   uint64_t operations() const { return operations_; }
   uint64_t reads() const { return reads_; }
+  const std::string& delimiter() const { return delimiter_; }  // of the row keys
   uint64_t unfiltered_reads() const { return unfiltered_reads_; }
   uint64_t filtered_cells_seen() const { return filtered_cells_seen_; }
   uint64_t filtered_cells_returned() const { return filtered_cells_returned_; }
@@ -100,7 +103,9 @@ class OperationFacts {
     uint64_t reads = 0;
   };
   FamilySet MostReadFamilies() const;
-  const std::map<std::string, Column>& columns() const { return columns_; }  // by family:qualifier
+  const std::map<std::string, Column, std::less<>>& columns() const {
+    return columns_;
+  }  // by family:qualifier
   const std::map<std::string, RegexScans>& regex_scans() const { return regex_scans_; }  // by tag
   const HotRows& hot_rows() const { return hot_rows_; }
   const WriteOrder& write_order() const { return write_order_; }
@@ -112,7 +117,7 @@ class OperationFacts {
   void AddScan(const TraceRecord& record);
   void AddWrite(const TraceRecord& record);
   void AddBatch(const TraceRecord& record);
-  void AddColumn(const std::string& name, uint64_t count, bool is_increment);
+  void AddColumn(std::string_view name, uint64_t count, bool is_increment);
 
   const OperationLimits limits_;
   const std::string delimiter_;
@@ -133,7 +138,7 @@ class OperationFacts {
   std::map<std::string, uint16_t> family_places_;
   size_t family_bytes_ = 0;
   FrequentItems family_sets_;
-  std::map<std::string, Column> columns_;
+  std::map<std::string, Column, std::less<>> columns_;
   size_t column_bytes_ = 0;
   std::map<std::string, RegexScans> regex_scans_;
   // The first row of each batch; "" after the batch was counted. At most 50,000 batches or 4 MiB.

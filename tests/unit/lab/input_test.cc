@@ -53,7 +53,7 @@ TEST(InputFileTest, ReadsPlainGzipAndZstdByContent) {
   const TemporaryDirectory directory;
   const std::string text = "one\r\ntwo\n\nfour";
   const std::vector<std::string> kLines = {"one", "two", "", "four"};
-  EXPECT_EQ(LinesOf(directory.Write("plain.gz", text)).lines, kLines);
+  EXPECT_EQ(LinesOf(directory.Write("plain", text)).lines, kLines);
   EXPECT_EQ(LinesOf(directory.Write("a", Gzip(text))).lines, kLines);
   EXPECT_EQ(LinesOf(directory.Write("b", Zstd(text))).lines, kLines);
   // several streams, one after the other
@@ -61,6 +61,22 @@ TEST(InputFileTest, ReadsPlainGzipAndZstdByContent) {
   EXPECT_EQ(LinesOf(directory.Write("d", Zstd("one\ntw") + Zstd("o\n\nfour"))).lines, kLines);
   EXPECT_TRUE(LinesOf(directory.Write("e", "")).lines.empty());
   EXPECT_EQ(LinesOf(directory.Write("f", "abc")).md5, "kAFQmDzST7DWlj99KOF/cg==");
+}
+
+TEST(InputFileTest, AFileWithTheEndingOfACompressedOneIsCompressed) {
+  const TemporaryDirectory directory;
+  for (const std::string text : {"", "a", "one\ntwo\n"}) {
+    for (const auto& [ending, message] :
+         {std::pair(".gz", "x.csv.gz: not gzip data"), {".zst", "x.csv.zst: not zstd data"}}) {
+      const std::string path = directory.Write(std::string("x.csv") + ending, text);
+      const absl::Status status = LinesOf(path).status;
+      EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+      EXPECT_TRUE(std::string(status.message()).ends_with(message)) << status;
+      EXPECT_EQ(InputFile::OpenSequential(path).status().message(), status.message());
+      directory.Write("x.csv" + std::string(ending), Gzip(text));
+      EXPECT_TRUE(LinesOf(path).status.ok()) << "the content states which of the two it is";
+    }
+  }
 }
 
 // A file without a name cannot stay after a signal.

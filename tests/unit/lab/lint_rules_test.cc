@@ -375,6 +375,25 @@ TEST(LintRulesTest, PersonalDataIsMasked) {
   EXPECT_EQ(report.ToJson().find("example.com"), std::string::npos);
 }
 
+TEST(LintRulesTest, PersonalDataIsMaskedInTheSamplesOfAllRules) {
+  LintFixture fixture;
+  for (int i = 0; i < 30; ++i) fixture.Key(fmt::format("ann@secret.test#{}", i));
+  fixture.Key("ann@secret.test#\x01").Key("bob@secret.test#1#+4930123456");
+  const LintReport report = fixture.Lint();
+  const auto samples = [&](std::string_view rule) {
+    for (const auto& finding : report.findings)
+      if (finding.id == rule) return finding.samples;
+    return std::vector<std::string>();
+  };
+  EXPECT_EQ(samples("KEY-BINARY"), std::vector<std::string>{"a***#\x01"}) << report.ToText();
+  EXPECT_EQ(samples("KEY-DELIM"), std::vector<std::string>{"b***#1#+***"}) << report.ToText();
+  EXPECT_EQ(samples("KEY-TENANT"), std::vector<std::string>{"a***"}) << report.ToText();
+  for (const std::string& text : {report.ToText(), report.ToJson(), report.ToSarif("1")}) {
+    EXPECT_EQ(text.find("secret.test"), std::string::npos) << text;
+    EXPECT_EQ(text.find("4930123456"), std::string::npos) << text;
+  }
+}
+
 TEST(LintRulesTest, KeysMissTheirSchema) {
   constexpr const char* kSchema =
       R"({"encoding":"ordered_code","fields":[{"name":"id","type":"string"},)"

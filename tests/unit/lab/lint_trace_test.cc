@@ -137,11 +137,26 @@ TEST_F(LintTraceTest, ColumnsThatAreCounters) {
   Expect("COL-AGG", 1, TraceText().Add(increment, 100));
   Expect("COL-AGG", std::nullopt, TraceText().Add(increment, 40).Add(set, 60));
   Expect("COL-AGG", std::nullopt, TraceText().Add(increment, 99));
+  // A record counts each column once, also one that both lists have.
+  const std::string both = increment + R"(,"columns":["f:n","f:n"])";
+  Expect("COL-AGG", 1, TraceText().Add(both, 100));
+  Expect("COL-AGG", std::nullopt, TraceText().Add(both, 99));
   LintFixture sums({{.name = "f", .value_type = ValueType::kInt64Sum}});
   EXPECT_TRUE(
       LintTable(sums, TraceText().Add(increment, 100), {.only = {"COL-AGG"}}).findings.empty());
   const LintReport report = LintTrace(TraceText().Add(increment, 100));
   EXPECT_NE(report.ToJson().find(R"("where":{"family":"f","column":"n"})"), std::string::npos);
+}
+
+TEST_F(LintTraceTest, PersonalDataIsMasked) {
+  TraceText trace;
+  trace.Add(R"("op":"rmw","row":"ann@example.com#1","increments":["f:ann@example.com"])", 100);
+  trace.Add(Set("ann@example.com#2") + R"(,"batch":1)").Add(Set("b#1") + R"(,"batch":1)");
+  const LintReport report = LintTrace(trace, {.only = {"COL-AGG", "ROW-MULTI-ATOMIC"}});
+  ASSERT_EQ(report.findings.size(), 2u) << report.ToText();
+  EXPECT_EQ(report.findings[0].samples, std::vector<std::string>{"a***#2"});
+  EXPECT_EQ(report.findings[1].column, "a***");
+  EXPECT_EQ(report.ToJson().find("example.com"), std::string::npos) << report.ToJson();
 }
 
 TEST_F(LintTraceTest, BatchesOfSeveralRows) {
@@ -223,6 +238,13 @@ TEST_F(LintTraceTest, ScansOfTheWholeTable) {
   Expect("KEY-FULL-SCAN", 0.02, TraceText().Add(Get("a"), 98).Add(scan, 2));
   Expect("KEY-FULL-SCAN", std::nullopt, TraceText().Add(Get("a"), 99).Add(scan, 1));
   Expect("KEY-FULL-SCAN", std::nullopt, TraceText().Add(Get("a"), 98).Add(Scan(R"("limit":5)"), 2));
+  // Empty bounds are no bounds.
+  for (const std::string bounds :
+       {R"("start":"","end":"")", R"("start":"")", R"("end":"")", R"("ranges":[[null,""]])"})
+    Expect("KEY-FULL-SCAN", 1, TraceText().Add(Scan(bounds), 100));
+  for (const std::string bounds : {R"("start":"a","end":"")", R"("start":"","end":"b")",
+                                   R"("ranges":[["a",""],["","b"]])", R"("ranges":[])"})
+    Expect("KEY-FULL-SCAN", std::nullopt, TraceText().Add(Scan(bounds), 100));
   LintFixture fixture;
   fixture.Keys(0, 3, [](int i) { return std::to_string(i); });
   const auto half = [](int seen) {

@@ -118,10 +118,14 @@ TEST_F(LoadTest, AFieldThatTheInputLacksIsReportedWithThoseThatItHas) {
       "t: the header of the input \"in\" has no field \"zz\"; it has k, value, n, c, d, e, f, g, "
       "h, i and 2 more\n");
   EXPECT_NE(report->ToJson().find("\"hints\":[\"the header of"), std::string::npos);
-  // Nothing is known about an input without records.
+  // The header of an input without records shows its fields, too.
   const auto empty = Load("k\n", {}, text);
   ASSERT_TRUE(empty.ok()) << empty.status();
-  EXPECT_EQ(empty->ToText(), "t: 0 records, 0 rows, 0 cells, 0 bad, 0 duplicates\n");
+  EXPECT_EQ(empty->ToText(),
+            "t: 0 records, 0 rows, 0 cells, 0 bad, 0 duplicates\n"
+            "t: the header of the input \"in\" has no field \"valeu\"; it has k\n"
+            "t: the header of the input \"in\" has no field \"zz\"; it has k\n");
+  EXPECT_TRUE(Load("k,v,n\n")->tables.at("t").hints.empty());
 }
 
 TEST_F(LoadTest, AConditionThatSelectsNoRecordIsReported) {
@@ -147,6 +151,22 @@ TEST_F(LoadTest, TheFirstRecordShowsTheFieldsOfJson) {
   EXPECT_EQ(report->tables.at("t").hints,
             std::vector<std::string>{
                 "the first record of the input \"other\" has no field \"m\"; it has k, a"});
+}
+
+TEST_F(LoadTest, AFileWithoutRecordsMustHaveTheFieldsOfTheKey) {
+  EXPECT_EQ(std::string(Load("key,v,n\n").status().message()),
+            "nothing was written\n  " + directory_.File("in.csv") +
+                ": no records. The header has no field \"k\"; it has key, v, n");
+  // Bad records are accepted, so the load goes on.
+  const auto report = Load("key,v,n\n", {.bad_records_max = 1});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->tables.at("t").hints,
+            std::vector<std::string>{
+                "the header of the input \"in\" has no field \"k\"; it has key, v, n"});
+  // A record may not be selected, so a key without the field may be right.
+  std::string text = kDesignText;
+  text.replace(text.find("cells:"), 6, "when: {v: \"1\"}, cells:");
+  EXPECT_TRUE(Load("key,v,n\n", {}, text).ok());
 }
 
 TEST_F(LoadTest, AHeaderWithoutAFieldOfTheKeyIsListedOnce) {
