@@ -144,7 +144,7 @@ class GcRuleParser {
     const std::string_view word = scanner_.Word();
     if (word == "never") return GcRule();
     if (word != "maxversions" && word != "maxage")
-      return scanner_.Error("expected maxversions=COUNT, maxage=AGE, never or '('");
+      return scanner_.ErrorAt(word, "expected maxversions=COUNT, maxage=AGE, never or '('");
     STELE_RETURN_IF_ERROR(scanner_.Expect("="));
     return word == "maxversions" ? Versions() : Age();
   }
@@ -166,7 +166,7 @@ class GcRuleParser {
         return scanner_.Error("maxage out of range");
       return GcRule::MaxAge(std::chrono::microseconds(amount * unit.micros));
     }
-    return scanner_.Error("an age needs a unit: d, h, m, s, ms, us or ns");
+    return scanner_.ErrorAt(name, "an age needs a unit: d, h, m, s, ms, us or ns");
   }
 
   TextScanner scanner_;

@@ -118,9 +118,17 @@ absl::StatusOr<std::string> TextScanner::QuotedString() {
 }
 
 absl::Status TextScanner::Error(std::string_view problem) const {
-  const std::string_view rest = text_.substr(offset_);
+  return ErrorFrom(offset_, problem);
+}
+
+absl::Status TextScanner::ErrorAt(std::string_view token, std::string_view problem) const {
+  return ErrorFrom(static_cast<size_t>(token.data() - text_.data()), problem);
+}
+
+absl::Status TextScanner::ErrorFrom(size_t offset, std::string_view problem) const {
+  const std::string_view rest = text_.substr(offset);
   return InvalidArgument(
-      "{}: at position {}{}: {}", what_, offset_,
+      "{}: at position {}{}: {}", what_, offset,
       rest.empty() ? " (the end)" : fmt::format(" (\"{}\")", Printable(rest, 20)), problem);
 }
 

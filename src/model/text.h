@@ -33,12 +33,15 @@ class TextScanner {
   bool NextIs(char c);
 
   absl::Status Error(std::string_view problem) const;
+  // The same for a token that Word() or Number() returned.
+  absl::Status ErrorAt(std::string_view token, std::string_view problem) const;
 
  private:
   void SkipSpace();
   template <typename Predicate>
   std::string_view TakeWhile(Predicate predicate);
   absl::Status ReadEscape(std::string* out);
+  absl::Status ErrorFrom(size_t offset, std::string_view problem) const;
 
   std::string_view text_;
   std::string_view what_;

@@ -289,6 +289,7 @@ TEST_F(LintCommandTest, WrongUsageIsExitStatus2) {
   const std::string design = WriteFile("schema.yaml", kOrdersDesign);
   ExpectError({"lint", "--design", design, "--keys", keys}, 2, "tables, a design");
   ExpectError({"lint", "--keys", keys, "--limit", "3"}, 2, "need --design");
+  ExpectError({"lint", "--keys", keys, "--trace", "-"}, 2, "reads a trace twice: store it");
   ExpectError({"lint", "--design", design, "--limit", "0"}, 2, "--limit");
   ExpectError({"lint", "--design", design, "--input", "orders"}, 2, "NAME=PATH");
   ExpectError({"lint", "--design", design, "--input", "none=x"}, 1, "no input");

@@ -142,6 +142,8 @@ absl::StatusOr<lab::LintInput> ParseSources(const Flags& flags) {
                        .keys_path = flags.Get("keys", ""),
                        .rows_path = flags.Get("rows", ""),
                        .trace_paths = flags.All("trace")};
+  for (const std::string& path : input.trace_paths)
+    if (path == "-") return UsageError("lint reads a trace twice: store it in a file first");
   const int file_count = flags.has("keys") + flags.has("rows") + flags.has("design");
   if (file_count > 1 || (file_count == 1 && !flags.has("design") && !input.tables.empty()))
     return UsageError("lint checks tables, a design, or one file of --keys or --rows");

@@ -22,6 +22,8 @@ constexpr int64_t kFanOutMax = 1000;
 std::vector<DesignColumn> ParseColumns(const MemberReader& members, std::string_view name,
                                        const QueryScope& scope, DesignErrors* errors) {
   std::vector<DesignColumn> columns;
+  if (members.IsEmptyList(name))
+    errors->AddForFile(members.Find(name)->mark, fmt::format("{} has no column", name));
   for (const YamlNode* const element : members.ElementsOf(name)) {
     const auto text = TextOfNode(*element, errors);
     if (!text.has_value()) continue;
@@ -37,6 +39,28 @@ std::vector<DesignColumn> ParseColumns(const MemberReader& members, std::string_
     columns.push_back(std::move(column));
   }
   return columns;
+}
+
+// Checks that the query reads the columns of its answer.
+void CheckAnswer(const MemberReader& members, const DesignQuery& query, DesignErrors* errors) {
+  const YamlNode* const answer = members.Find("answer");
+  if (answer == nullptr) return;
+  if (!query.read.has_value()) {
+    if (members.Find("write") != nullptr)
+      errors->AddForFile(answer->mark, "a query that writes has no answer");
+    return;
+  }
+  const std::vector<DesignColumn>& columns = query.read->columns;
+  if (columns.empty()) return;  // the query reads all columns
+  for (const DesignColumn& column : query.answer) {
+    const bool is_read = std::any_of(columns.begin(), columns.end(), [&](const auto& read) {
+      return read.family == column.family && read.qualifier == column.qualifier;
+    });
+    if (!is_read)
+      errors->AddForFile(answer->mark,
+                         fmt::format("the columns of read lack \"{}:{}\", so it is in no answer",
+                                     column.family, Printable(column.qualifier)));
+  }
 }
 
 // Checks the filter as it is for a record whose fields are "1".
@@ -155,6 +179,7 @@ DesignQuery ParseQuery(const YamlNode& node, const QueryScope& scope, DesignErro
                   fmt::format("the table has no rows of the input \"{}\"", Printable(*input)));
     }
   }
+  CheckAnswer(members, query, errors);
   return query;
 }
 

@@ -83,7 +83,15 @@ Schema ParseSchema(const MemberReader& members, DesignErrors* errors) {
                                                {"fast", Compression::kFast},
                                                {"balanced", Compression::kBalanced}},
                                               Compression::kBalanced, errors));
-  for (std::string& split : members.Texts("splits")) schema.AddSplit(std::move(split));
+  std::set<std::string> splits;
+  for (const YamlNode* const element : members.ElementsOf("splits")) {
+    auto split = TextOfNode(*element, errors);
+    if (!split.has_value()) continue;
+    if (!splits.insert(*split).second)
+      errors->AddForFile(element->mark,
+                         fmt::format("the split \"{}\" is repeated", Printable(*split)));
+    schema.AddSplit(*std::move(split));
+  }
   return schema;
 }
 

@@ -111,6 +111,11 @@ std::vector<const YamlNode*> MemberReader::ElementsOf(std::string_view name) con
   return Children(name, YamlNode::Kind::kList, "list");
 }
 
+bool MemberReader::IsEmptyList(std::string_view name) const {
+  const YamlNode* const member = Find(name);
+  return member != nullptr && member->kind == YamlNode::Kind::kList && member->children.empty();
+}
+
 std::vector<std::string> MemberReader::Texts(std::string_view name) const {
   std::vector<std::string> texts;
   for (const YamlNode* const element : ElementsOf(name)) {

@@ -39,6 +39,8 @@ class MemberReader {
   std::vector<const YamlNode*> MembersOf(std::string_view name) const;
   std::vector<const YamlNode*> ElementsOf(std::string_view name) const;
   std::vector<std::string> Texts(std::string_view name) const;
+  // True for a list without elements. False if the member is missing.
+  bool IsEmptyList(std::string_view name) const;
 
   Mark mark() const { return node_.mark; }
 

@@ -339,6 +339,35 @@ TEST(DesignTest, ReportsSeveralErrorsAndAtMostTwenty) {
   EXPECT_TRUE(text.ends_with("d.yaml: and 5 more errors")) << text;
 }
 
+// A stored design stays as it was.
+TEST(DesignTest, MembersWithoutEffectAreErrorsOfAFile) {
+  const std::vector<std::pair<std::string, std::string>> kCases = {
+      {DesignWith(
+           "{a}",
+           "    queries: {q: {read: {row: a, columns: [\"f:x\"]}, answer: [\"f:x\", \"f:y\"]}}\n"),
+       "d.yaml:7:61: the columns of read lack \"f:y\", so it is in no answer"},
+      {DesignWith("{a}",
+                  "    rows: [{input: in, cells: {\"f:x\": \"{a}\"}}]\n"
+                  "    queries: {q: {write: in, answer: [\"f:x\"]}}\n"),
+       "d.yaml:8:38: a query that writes has no answer"},
+      {DesignWith("{a}", "    queries: {q: {read: {row: a, columns: []}}}\n"),
+       "d.yaml:7:43: columns has no column"},
+      {DesignWith("{a}", "    queries: {q: {read: {row: a}, answer: []}}\n"),
+       "d.yaml:7:43: answer has no column"},
+      {DesignWith("{a}", "    splits: [b, c, b]\n"), "d.yaml:7:20: the split \"b\" is repeated"},
+      {"stele: design/1\ninputs: {a: {format: csv, file: \"\"}}\n"
+       "tables: {t: {families: {f: {}}, key: a}}\n",
+       "d.yaml:2:33: file is empty: leave it out if --input gives the file"},
+      {"stele: design/1\ninputs: {a: {format: csv, columns: []}}\n"
+       "tables: {t: {families: {f: {}}, key: a}}\n",
+       "d.yaml:2:36: columns has no column"},
+  };
+  for (const auto& [text, error] : kCases) {
+    EXPECT_EQ(ErrorOf(text), error);
+    EXPECT_TRUE(ParseStoredDesign(text).ok()) << text;
+  }
+}
+
 TEST(DesignTest, TheNormalFormIsADesign) {
   const Design design = DesignOf(
       DesignWith(

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/random.h"
 #include "model/access.h"
@@ -130,6 +133,16 @@ TEST(GcRuleParseTest, RefusesWhatIsWrong) {
     EXPECT_EQ(rule.status().code(), absl::StatusCode::kInvalidArgument)
         << text << " -> " << (rule.ok() ? rule->ToString() : "");
   }
+}
+
+TEST(GcRuleParseTest, AnErrorIsAtTheWrongWord) {
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"nevr", "at position 0 (\"nevr\"): expected maxversions=COUNT"},
+           {"never || nevr", "at position 9 (\"nevr\"): expected maxversions=COUNT"},
+           {"maxage=10y", "at position 9 (\"y\"): an age needs a unit"},
+           {"maxage=10", "at position 9 (the end): an age needs a unit"}})
+    EXPECT_NE(GcRule::Parse(text).status().ToString().find(expected), std::string::npos)
+        << GcRule::Parse(text).status();
 }
 
 TEST(GcRuleParseTest, EndsAtADepthInsteadOfTheStack) {
