@@ -163,7 +163,9 @@ TEST_F(LintCommandTest, ChecksTheTablesOfADatabase) {
   EXPECT_EQ(report["tables"].size(), 2u);
   EXPECT_EQ(report["findings"][0]["id"], "KEY-UNPADDED");
   EXPECT_EQ(report["findings"][1]["id"], "SIZE-FAM-NAME");
-  EXPECT_EQ(Output({"lint", "carts"}), "0 errors, 0 warnings, 0 notes\n");
+  const CommandResult carts = Run({"lint", "carts"});
+  EXPECT_EQ(carts.out, "0 errors, 0 warnings, 0 notes\n");
+  EXPECT_TRUE(carts.err.starts_with("stele: there are no rows")) << carts.err;
   const std::string rows = Output({"export", "orders"});
   const CommandResult exported = RunPlain({"lint", "--rows", WriteFile("rows", rows)});
   EXPECT_NE(exported.out.find("KEY-UNPADDED"), std::string::npos);
