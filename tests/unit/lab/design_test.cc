@@ -188,7 +188,7 @@ TEST(DesignTest, ReportsOneErrorForOneMistakeAndAllMistakesAtOnce) {
             "d.yaml:6:10: the template, byte 1: { without }; {{ is a brace");
   EXPECT_EQ(ErrorOf("stele: design/1\ntables: {t: {families: {\"f:\": {gc: x=1}}, key: \"{a\"}}\n"),
             "d.yaml:2:25: the name of a family is 1 to 64 of [-_.a-zA-Z0-9], not \"f:\"\n"
-            "d.yaml:2:36: garbage collection rule: at position 1 (\"=1\"): expected "
+            "d.yaml:2:36: garbage collection rule: at position 0 (\"x=1\"): expected "
             "maxversions=COUNT, maxage=AGE, never or '('\n"
             "d.yaml:2:48: the template, byte 1: { without }; {{ is a brace");
 }
