@@ -63,6 +63,23 @@ class ArchiveTest : public CommandTest {
     }
     ASSERT_TRUE(database.Close().ok());
   }
+  // Fills the database, and runs the archive until its state has the verified cells. The command is
+  // stopped then. Returns null after a failure.
+  std::unique_ptr<RunningCommand> StopAfterVerification() const {
+    std::vector<std::string> words = {"--db", database()};
+    for (const std::string& word : WithState()) words.push_back(word);
+    for (int renames = 1;; ++renames) {
+      std::filesystem::remove_all(database());
+      std::filesystem::remove_all(archive());
+      std::filesystem::remove(Path("state"));
+      Fill();
+      auto run = StartAndStop(renames, words);
+      const bool is_stopped = run->AwaitStop();
+      EXPECT_TRUE(is_stopped) << "no state had verified cells";
+      if (!is_stopped) return nullptr;
+      if (FileText(Path("state")).find("\"verified_cells\":") != std::string::npos) return run;
+    }
+  }
 
   // All cells, one text each, sorted: those before the day 10, and the others.
   struct Cells {
@@ -391,38 +408,17 @@ TEST_F(ArchiveTest, FilesNextToTheStateFileAreKept) {
 
 // Regression: the archive was closed before the cells were deleted.
 TEST_F(ArchiveTest, NoOtherProcessOpensTheArchiveBeforeTheDelete) {
-  std::vector<std::string> words = {"--db", database()};
-  for (const std::string& word : WithState()) words.push_back(word);
-  bool has_verified = false;
-  for (int renames = 1; !has_verified; ++renames) {
-    std::filesystem::remove_all(database());
-    std::filesystem::remove_all(archive());
-    std::filesystem::remove(Path("state"));
-    Fill();
-    const auto run = StartAndStop(renames, words);
-    ASSERT_TRUE(run->AwaitStop()) << "no state had verified cells";
-    has_verified = FileText(Path("state")).find("\"verified_cells\":") != std::string::npos;
-    if (!has_verified) continue;
-    const CommandResult other = RunPlain({"--wait", "0", "--db", archive(), "deletetable", "t"});
-    EXPECT_EQ(other.exit_status, 1) << other.out;
-    EXPECT_NE(other.err.find("is open elsewhere"), std::string::npos) << other.err;
-  }
+  const auto run = StopAfterVerification();
+  ASSERT_NE(run, nullptr);
+  const CommandResult other = RunPlain({"--wait", "0", "--db", archive(), "deletetable", "t"});
+  EXPECT_EQ(other.exit_status, 1) << other.out;
+  EXPECT_NE(other.err.find("is open elsewhere"), std::string::npos) << other.err;
 }
 
 TEST_F(ArchiveTest, AnArchiveThatLostVerifiedCellsDeletesNothing) {
-  bool has_verified = false;
-  for (int renames = 1; !has_verified; ++renames) {
-    std::filesystem::remove_all(database());
-    std::filesystem::remove_all(archive());
-    std::filesystem::remove(Path("state"));
-    Fill();
-    std::vector<std::string> words = {"--db", database()};
-    for (const std::string& word : WithState()) words.push_back(word);
-    const auto run = StartAndStop(renames, words);
-    ASSERT_TRUE(run->AwaitStop()) << "no state had verified cells";
-    run->Kill();
-    has_verified = FileText(Path("state")).find("\"verified_cells\":") != std::string::npos;
-  }
+  const auto run = StopAfterVerification();
+  ASSERT_NE(run, nullptr);
+  run->Kill();
   const Cells left = CellsOf(database());
   const Cells archived = CellsOf(archive());
   EXPECT_EQ(left.older, archived.older) << "nothing is deleted yet";

@@ -115,9 +115,9 @@ struct LintReport {
     bool is_sampled = false;
   };
   std::map<std::string, TableCounts> tables = {};
-  bool has_read_rows = false;           // false: there are no rows, or no rule that ran needs them
-  std::vector<std::string> run = {};    // the ids of the rules that ran
-  std::vector<std::string> notes = {};  // why rules of LintOptions::only did not run
+  bool has_read_rows = false;              // a source of rows was read; it may have none
+  std::vector<std::string> run = {};       // the ids of the rules that ran
+  std::vector<std::string> notes = {};     // why rules of LintOptions::only did not run
   std::vector<std::string> not_run = {};   // those without their sources, or not in `only`
   std::vector<LintFinding> findings = {};  // sorted by severity, id and table
   uint64_t skipped_lines = 0;              // of the traces

@@ -51,6 +51,16 @@ class PolicyShop {
             .ok());
   }
 
+  // Creates the table t, and its first backup. No record fits.
+  void MakeBackupWithoutRecord() {
+    CreateTable("t", "259200 86400");
+    const Schema no_record_fits =
+        Schema().AddFamily("record").SetLimits(TableLimits{.value_bytes = 1});
+    ASSERT_TRUE(database.CreateTable(kRecordTable, no_record_fits).ok());
+    EXPECT_FALSE(automated->MakeDue({}).ok());
+    EXPECT_EQ(List().size(), 1u);
+  }
+
   std::vector<admin::Backup> List() const {
     admin::ListBackupsRequest request;
     request.set_parent("projects/p/instances/i/clusters/-");
@@ -165,11 +175,7 @@ TEST(AutomatedBackup, OneThatFailsIsTriedLessAndLessOften) {
 // As on a full disk, while the backups are on another one.
 TEST(AutomatedBackup, OneWhoseRecordCannotBeWrittenIsNotMadeAgain) {
   PolicyShop shop;
-  shop.CreateTable("t", "259200 86400");
-  const Schema no_record_fits =
-      Schema().AddFamily("record").SetLimits(TableLimits{.value_bytes = 1});
-  ASSERT_TRUE(shop.database.CreateTable(kRecordTable, no_record_fits).ok());
-  EXPECT_FALSE(shop.automated->MakeDue({}).ok());
+  shop.MakeBackupWithoutRecord();
   for (int i = 0; i < 20; ++i) {
     shop.clock->Advance(std::chrono::hours(1));
     EXPECT_FALSE(shop.automated->MakeDue({}).ok()) << "there still is no record";
@@ -225,12 +231,7 @@ TEST(AutomatedBackup, ANewTableOfTheNameGetsItsFirstAtOnce) {
 
 TEST(AutomatedBackup, ANewTableDoesNotGetTheTimeOfABackupWithoutARecord) {
   PolicyShop shop;
-  shop.CreateTable("t", "259200 86400");
-  const Schema no_record_fits =
-      Schema().AddFamily("record").SetLimits(TableLimits{.value_bytes = 1});
-  ASSERT_TRUE(shop.database.CreateTable(kRecordTable, no_record_fits).ok());
-  EXPECT_FALSE(shop.automated->MakeDue({}).ok());
-  EXPECT_EQ(shop.List().size(), 1u);
+  shop.MakeBackupWithoutRecord();
   ASSERT_TRUE(shop.tables->Delete("p/i/t").ok());
   shop.CreateTable("t", "259200 86400");
   shop.clock->Advance(std::chrono::hours(1));
