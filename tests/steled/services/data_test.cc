@@ -1,5 +1,5 @@
 // Tests the cases for rows with a generated client and a running server. Numbers are those of
-// docs/reference/interop.md.
+// docs/reference/semantics.md.
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
