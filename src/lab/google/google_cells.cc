@@ -18,7 +18,7 @@ std::string DoubleBase64(std::string_view bytes) {
   return twice;
 }
 
-// The text of a scalar; nothing for a number at which the job fails.
+// The text of a scalar; nullopt for a number at which the job fails.
 std::optional<std::string> ScalarText(const Item::Node& node) {
   if (node.type == AttributeType::kBinary) return DoubleBase64(node.text);
   if (node.type != AttributeType::kNumber) return std::string(node.text);

@@ -15,11 +15,12 @@ namespace stele::internal::lab {
 
 using GoogleCellSink = std::function<void(const std::string& qualifier, std::string_view value)>;
 
-// The row key of an item: the text of its partition key. Nothing if the attribute is missing.
+// The row key of an item: the text of its partition key. Returns nullopt if the attribute is
+// missing.
 std::optional<std::string> GoogleRowKey(const Item& item, std::string_view partition_key);
 
 // Calls `sink` for each cell of an item, without the partition key. Returns false if the job would
-// fail at a number; cells before it have been reported then.
+// fail at a number. The cells before the number were passed to `sink` then.
 bool EncodeGoogleCells(const Item& item, std::string_view partition_key,
                        const GoogleCellSink& sink);
 

@@ -25,8 +25,8 @@ std::vector<uint32_t> WordsOf(std::string_view digits) {
   return words;
 }
 
-// The hash of the unscaled value. For less than 2^63 and for more it is 31 * hash + word over the
-// words.
+// BigDecimal's hash of the unscaled value. Java has one implementation for values below 2^63 and
+// another one for the others. Both compute 31 * hash + word for each word.
 uint32_t UnscaledHash(std::string_view digits, bool is_negative) {
   uint32_t hash = 0;
   for (const uint32_t word : WordsOf(digits)) hash = 31 * hash + word;
@@ -40,8 +40,7 @@ struct Unscaled {
   int64_t scale = 0;
 };
 
-// Returns nothing for a number whose scale does not fit into the 32 bits that a BigDecimal has for
-// it.
+// Returns nullopt for a number whose scale does not fit into the 32 bits of a BigDecimal's scale.
 std::optional<Unscaled> UnscaledOf(std::string_view text) {
   constexpr int64_t kExponentMax = int64_t{1} << 40;
   Unscaled number;

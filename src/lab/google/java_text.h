@@ -13,20 +13,20 @@
 
 namespace stele::internal::lab {
 
-// A number as Google's job has it: a long if the text has no '.', else a BigDecimal.
+// A number as Google's job reads it: a long if the text has no '.', otherwise a BigDecimal.
 struct JavaNumber {
   std::string text;   // toString()
   uint32_t hash = 0;  // hashCode()
 };
-// Returns nothing for a number that makes the job fail: without '.', and with an exponent or
-// outside 64 bits. `number` must be a valid number of DynamoDB.
+// Returns nullopt for a number that makes the job fail: one without '.' that has an exponent or
+// does not fit into 64 bits. `number` must be a valid number of DynamoDB.
 std::optional<JavaNumber> ToJavaNumber(std::string_view number);
 
 // String.hashCode(): over UTF-16 units. `utf8` must be valid.
 uint32_t JavaStringHash(std::string_view utf8);
 
-// Returns the order in which a HashMap iterates over keys that were inserted in their order:
-// indexes into `hashes`.
+// Returns the order in which a HashMap iterates over keys that were inserted in the order of
+// `hashes`, as indexes into `hashes`.
 std::vector<size_t> HashMapOrder(const std::vector<uint32_t>& hashes);
 
 // Appends a JSON string with the escapes of the job's JSON library.

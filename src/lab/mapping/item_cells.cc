@@ -18,7 +18,7 @@ constexpr size_t kItemCellsMax = 99'000;  // a mutation has at most 100,000 chan
 constexpr std::string_view kMemberMark{"\0", 1};
 constexpr std::string_view kEmptyMap = "{}";
 
-// NAME#, where NAME has %25 for '%' and %23 for '#'.
+// Returns NAME#, where NAME has %25 for '%' and %23 for '#'.
 std::string MemberPrefix(std::string_view name) {
   std::string prefix;
   for (const char c : name) {
@@ -33,7 +33,7 @@ std::string MemberPrefix(std::string_view name) {
   return prefix + '#';
 }
 
-// The inverse. Returns the name and the member.
+// Splits a qualifier that begins with MemberPrefix(name). Returns the name and the member.
 std::optional<std::pair<std::string, std::string_view>> SplitMember(std::string_view qualifier) {
   const size_t at = qualifier.find('#');
   if (at == std::string_view::npos) return std::nullopt;
@@ -95,7 +95,7 @@ void EncodeMembers(std::string_view family, const Item& item, uint32_t index,
                    const CellSink& sink) {
   const Item::Node& node = item[index];
   const std::string prefix = MemberPrefix(node.name);
-  if (!item.has_members(index)) sink(family, prefix, kEmptyMap);  // a set has members
+  if (!item.has_members(index)) sink(family, prefix, kEmptyMap);  // a set is never empty
   std::string qualifier;
   std::string value;
   for (uint32_t i = Item::first_member(index); i < node.next; i = item[i].next) {
@@ -192,8 +192,8 @@ class RowDecoder {
                                      internal::Printable(cell.family()),
                                      internal::Printable(cell.qualifier()));
   }
-  // With cells in two families, for example with and without a time to live, it is not known which
-  // ones are meant.
+  // Returns an error for cells in two families, for example with and without a time to live: it is
+  // not known which of them are valid.
   static absl::Status UseFamily(const CellView& cell, Attribute* attribute) {
     if (attribute->family.empty()) attribute->family = cell.family();
     if (attribute->family == cell.family()) return absl::OkStatus();

@@ -72,9 +72,11 @@ class KeySurvey {
   // no part before the last one.
   KeySurvey(std::vector<std::string> names, bool is_ordered, std::string delimiter);
 
-  // Checks the key of an item, and adds it.
-  // Errors: an attribute is missing or empty; its type is not S, N or B, or differs from that of
-  // earlier items; the given delimiter is in a part before the last one; the row key is too long.
+  // Checks the key of an item, and adds it. Errors:
+  // - An attribute is missing or empty.
+  // - Its type is not S, N or B, or differs from that of earlier items.
+  // - The given delimiter is in a part before the last one.
+  // - The row key is too long.
   absl::Status Add(const Item& item);
   // Returns bytes that are equal for items with equal keys, and only for them.
   std::string Identity(const Item& item) const;

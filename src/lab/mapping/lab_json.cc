@@ -232,7 +232,7 @@ void AppendSet(const Item& item, uint32_t index, std::string* out) {
   out->append("]}");
 }
 
-// Returns how many bytes a byte of a text has in a JSON string.
+// Returns the size of a byte of a text in a JSON string.
 size_t JsonStringBytes(char c) {
   if (static_cast<unsigned char>(c) < 0x20) return std::string_view("\\u0000").size();
   return c == '"' || c == '\\' ? 2 : 1;

@@ -72,7 +72,7 @@ class MappingReader {
     return std::string(text);
   }
   std::string Text(std::string_view name) { return Text(object_, name); }
-  // One of two words.
+  // Returns true for the word `yes`, and false for `no`.
   bool Choice(std::string_view name, std::string_view yes, std::string_view no) {
     const std::string text = Text(name);
     if (text != yes && text != no) Fail(name);

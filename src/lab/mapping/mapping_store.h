@@ -20,9 +20,9 @@ namespace stele::internal::lab {
 
 // Reads the mapping from the file, or from the table's property if `path` is empty.
 absl::StatusOr<Mapping> ReadMapping(const Table& table, const std::string& path);
-// Returns nothing if the table is no index table.
+// Returns nullopt if the table is not an index table.
 absl::StatusOr<std::optional<IndexMapping>> ReadIndexMapping(const Table& table);
-// Returns the names of the index tables of a table, sorted. None on a server.
+// Returns the names of the index tables of a table, sorted. None for a database on a server.
 std::vector<std::string> IndexTablesOf(const Database& database, const std::string& table);
 // Returns true if the file exists with the same mapping, and fails if it exists with another one.
 absl::StatusOr<bool> CheckMappingFile(const std::string& path, const Mapping& mapping);
@@ -41,12 +41,12 @@ struct ImportRecord {
 
   std::string ToJson() const;
 };
-// Returns nothing if the table has no record.
+// Returns nullopt if the table has no record.
 absl::StatusOr<std::optional<ImportRecord>> ReadImportRecord(const Table& table);
 absl::Status SetImportRecord(Table& table, const ImportRecord& record);
 
 // Returns the time of the full export, or the end of the newest incremental export that was
-// applied, in microseconds. Returns nothing if the table has no such property.
+// applied, in microseconds. Returns nullopt if the table has no such property.
 absl::StatusOr<std::optional<int64_t>> AppliedUntil(const Table& table);
 absl::Status SetAppliedUntil(Table& table, int64_t micros);
 

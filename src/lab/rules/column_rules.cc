@@ -1,4 +1,5 @@
-// rules/column_rules.cc: the rules about versions, and about data in rows or columns.
+// rules/column_rules.cc: the rules about versions of columns, GC rules, and qualifiers that are
+// data.
 #include <algorithm>
 #include <vector>
 

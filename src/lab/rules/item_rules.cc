@@ -1,6 +1,6 @@
 // rules/item_rules.cc: the texts of the rules that `import dynamodb` checks on items.
 //
-// survey/item_survey.cc and survey/imported_tables.cc find them, and have their limits.
+// survey/item_survey.cc and survey/imported_tables.cc check these rules and define their limits.
 #include "lab/rules/rule_list.h"
 
 namespace stele::internal::lab {

@@ -35,7 +35,7 @@ void CheckDelimiter(const RuleCall& call) {
                 [](const auto& a, const auto& b) { return a.second.count < b.second.count; })
                 ->first;
   }
-  // The samples are the first keys of all other numbers, in key order.
+  // The samples are the first keys, in key order, with another number of segments.
   Offenders others;
   for (const auto& [number, rows] : keys.by_segment_count()) {
     if (number == usual) continue;

@@ -1,4 +1,4 @@
-// rules/load_rules.cc: the rules about where in the table operations take place.
+// rules/load_rules.cc: the rules about the distribution of operations over the rows of a table.
 #include "base/status.h"
 #include "lab/rules/rule_list.h"
 

@@ -19,10 +19,10 @@ const RuleSpec* FindRule(std::string_view id);
 // The rules that `import dynamodb` checks, sorted by id. They are not in RuleList().
 std::span<const LintRule> ItemRules();
 
-// What the rule needs: "needs a schema and rows".
+// Returns the sources that the rule needs as text: "needs a schema and rows".
 std::string SourcesOf(const LintRule& rule);
 
-// The parts of the list.
+// The parts of RuleList().
 std::span<const RuleSpec> CellSizeRules();
 std::span<const RuleSpec> NameRules();
 std::span<const RuleSpec> ColumnRules();

@@ -13,8 +13,8 @@
 
 namespace stele::internal::lab {
 
-// Parses a schema. Calls `add` with the members of each field: name, type, encoding and from.
-// Returns nullopt if errors were added to `errors` and there is no schema.
+// Parses a schema. Calls `add` for each field, with a reader of the field's members. Returns
+// nullopt, and adds errors, if there is no schema.
 std::optional<keys::RowKeySchema> ParseKeySchema(
     const YamlNode& node, const std::function<void(const MemberReader& field)>& add,
     DesignErrors* errors);

@@ -35,7 +35,7 @@ class MemberReader {
   std::optional<Template> TemplateOf(std::string_view name) const;
   std::optional<bool> Bool(std::string_view name) const;
   std::optional<int64_t> Number(std::string_view name, int64_t least, int64_t most) const;
-  // The members of a map, or the elements of a list; empty if the member is missing.
+  // The members of a map, and the elements of a list; empty if the member is missing.
   std::vector<const YamlNode*> MembersOf(std::string_view name) const;
   std::vector<const YamlNode*> ElementsOf(std::string_view name) const;
   std::vector<std::string> Texts(std::string_view name) const;
