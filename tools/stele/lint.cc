@@ -45,7 +45,7 @@ constexpr char kConfigFile[] = "stele-lint.yaml";
 
 enum class LintFormat { kText, kJson, kSarif };
 
-// --format of this verb also has sarif. -o as everywhere.
+// Parses -o and --format, which accepts sarif in this verb.
 absl::StatusOr<LintFormat> ParseLintOutput(Session& session, const Flags& flags) {
   if (flags.Find("format") != "sarif") {
     const auto format = flags.Find("format");
@@ -126,7 +126,8 @@ absl::StatusOr<lab::LintOptions> ParseLintFlags(const Flags& flags) {
   return options;
 }
 
-// How many of the severities, from the most severe one, give exit status 3.
+// Parses --fail-on. Returns the number of severities that give exit status 3, from the most severe
+// one on.
 absl::StatusOr<int> ParseFailOn(const Flags& flags) {
   const std::string text = flags.Get("fail-on", "warning");
   constexpr std::string_view kNames[] = {"never", "error", "warning", "info"};
@@ -135,7 +136,7 @@ absl::StatusOr<int> ParseFailOn(const Flags& flags) {
   return UsageError("--fail-on must be error, warning, info or never");
 }
 
-// What is checked, except for the database.
+// Parses the flags that name the sources of a check, except the database.
 absl::StatusOr<lab::LintInput> ParseSources(const Flags& flags) {
   lab::LintInput input{.tables = flags.words(),
                        .design_path = flags.Get("design", ""),
@@ -163,7 +164,7 @@ std::unique_ptr<WorkDirectory> MakeRowDirectory(lab::LintOptions* options) {
   return *std::move(directory);
 }
 
-// Prints a rule, or all of them. It checks nothing, so words and flags of a check are mistakes.
+// Prints a rule, or all of them. Words and flags of a check are usage errors here.
 absl::Status Explain(Session& session, const Flags& flags, const std::string& id) {
   bool has_others = !flags.words().empty() || flags.has("format");
   for (const FlagSpec& flag : kLintFlags)
@@ -176,7 +177,7 @@ absl::Status Explain(Session& session, const Flags& flags, const std::string& id
   return absl::OkStatus();
 }
 
-// Says if there were no rows. A file may be empty by mistake.
+// Prints a note if there were no rows, since a file may be empty by mistake.
 void NoteNoRows(Session& session, const lab::LintReport& report) {
   uint64_t rows = 0;
   for (const auto& [name, counts] : report.tables) rows += counts.rows;

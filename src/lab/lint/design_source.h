@@ -43,10 +43,10 @@ class DesignSource {
   bool HasRecords() const;
   // Maps the records of all inputs that have a file to rows. `records_max`: of each input; 0: all.
   absl::Status Load(uint64_t records_max, const std::string& temporary_directory);
-  // The rows of a table, or nothing if none of its inputs has a file. Call it after Load().
+  // The rows of a table, or nullopt if none of its inputs has a file. Call it after Load().
   absl::StatusOr<std::optional<Table>> OpenRows(const std::string& table) const;
   const Database& database() const { return rows_.database(); }
-  // What Load() counted for a table, or null.
+  // The counts of Load() for a table, or null.
   const stele::lab::LoadReport::TableCounts* CountsOf(const std::string& table) const;
 
   // The line of the design file at which a finding is shown: that of the key, family or table.
@@ -55,7 +55,7 @@ class DesignSource {
  private:
   bool HasFile(const std::string& input) const;
   // The design with only the chosen tables and the inputs that have a file, and without age limits
-  // in GC rules. Nothing if no table is left.
+  // in GC rules. Returns nullopt if no table is left.
   std::optional<stele::lab::Design> LoadableDesign() const;
 
   DesignModel model_;

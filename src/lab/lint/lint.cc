@@ -132,7 +132,7 @@ class LintRun {
     return absl::OkStatus();
   }
 
-  // True unless the handle is empty. A database that fails is an error, and not a missing one.
+  // True unless the handle is empty. If the database fails, its error is returned later.
   bool HasDatabase() const {
     return input_.database.ListTables().status().code() != absl::StatusCode::kFailedPrecondition;
   }
@@ -265,7 +265,8 @@ class LintRun {
     return absl::OkStatus();
   }
 
-  // Runs the rules, also about the operations on the table. `rows` is null if they are not known.
+  // Runs the rules, with the operations on the table if a trace has some. `rows` is null if the
+  // rows are not known.
   absl::Status CheckOperations(const TableRows* rows, CheckedTable* checked) {
     TraceTable* const traced = traces_.tables().Find(checked->name);
     std::unique_ptr<OperationFacts> operations;
@@ -292,14 +293,14 @@ class LintRun {
     return absl::OkStatus();
   }
 
-  // The delimiter of a table whose rows are not known.
+  // Returns the delimiter of a table whose rows are not known.
   std::string DelimiterOf(const CheckedTable& checked, const TraceTable& traced) const {
     if (checked.schema.has_value())
       if (const auto plan = DesignedPlan(*checked.schema)) return plan->delimiter;
     return options_.delimiter.value_or(traced.Delimiter());
   }
 
-  // Without rows, the row keys of the trace are those that are known.
+  // Matches the prefixes of scans with the row keys of the trace, for a table without rows.
   static void MatchPrefixes(const std::string& delimiter, TraceTable* traced) {
     traced->prefix_scans.Start(delimiter);
     for (size_t i = 0; i < traced->keys.keys().size(); ++i)
@@ -329,8 +330,8 @@ class LintRun {
     }
   }
 
-  // The order of segments (KEY-CARDINALITY) is not reported if the operations on the table show the
-  // harm that it does (KEY-MONOTONE, LOAD-SKEW).
+  // True for KEY-CARDINALITY, a rule about the order of segments, if a rule about operations
+  // (KEY-MONOTONE, LOAD-SKEW) reports the effect of that order.
   bool IsExcused(const stele::lab::LintRule& rule, const CheckedTable& table) const {
     if (rule.id != "KEY-CARDINALITY") return false;
     std::vector<LintFinding> findings;

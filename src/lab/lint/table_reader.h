@@ -42,8 +42,8 @@ absl::StatusOr<TableRows> ReadTable(const Database& database, const Table& table
                                     const Schema& schema, const keys::RowKeySchema* key_schema,
                                     const ReadPlan& plan);
 
-// Returns the layout of keys that the design in the property lab.design declares. Nothing if there
-// is no such property, or if it is not a valid design of one table.
+// Returns the layout of keys that the design in the property lab.design declares. Returns nullopt
+// if there is no such property, or if it is not a valid design of one table.
 std::optional<SegmentPlan> DesignedPlan(const Schema& schema);
 
 // The row key schema in the properties of the table. Errors: InvalidArgument for a wrong one.
