@@ -19,8 +19,7 @@
 //                                                              work is left
 //              absl::Status Compact();                         into one sorted run
 //              absl::Status Close();
-//              std::string note() const;                       what a reader of the figures must
-//                                                              know; "": nothing
+//              std::string note() const;                       remark for the report; "": none
 //              class Reader {
 //                explicit Reader(Engine*);
 //                absl::Status Read(row key, latest only, Tally*);

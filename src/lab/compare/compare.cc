@@ -60,7 +60,7 @@ absl::Status CheckCompareOptions(const CompareOptions& options) {
   return CheckDrawing("CompareOptions", options.operations, options.distribution);
 }
 
-// The settings and the queries.
+// Returns a report with the settings, the queries and the notes of the workload.
 CompareReport BeginReport(const CompareOptions& options, const LogicalWorkload& workload) {
   CompareReport report;
   report.trace = options.trace_path;
@@ -82,7 +82,7 @@ CompareReport BeginReport(const CompareOptions& options, const LogicalWorkload& 
   return report;
 }
 
-// `options` were checked, and have a time and a progress function.
+// CompareDesigns() after CheckCompareOptions. `options` have a time and a progress function.
 absl::StatusOr<CompareReport> CompareChecked(const CompareOptions& options) {
   STELE_RETURN_IF_ERROR(CheckDesignNames(options.designs));
   STELE_ASSIGN_OR_RETURN(const auto choices,

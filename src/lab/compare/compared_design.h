@@ -55,7 +55,7 @@ class ComparedDesign {
   const std::string& table_name() const { return choice_.table; }
   const Database& database() const { return database_; }
   const stele::lab::CompareReport::TableFigures& figures() const { return figures_; }
-  // What people should know about the load.
+  // Remarks about the load, for the report.
   const std::vector<std::string>& notes() const { return notes_; }
   // True if the query declares an answer.
   bool has_answer(size_t query) const { return !answers_[query].empty(); }

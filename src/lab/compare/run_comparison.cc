@@ -104,7 +104,8 @@ class CountingRun {
   std::vector<Answer> answers_;
 };
 
-// Returns the step of the heat map of a page, if there is a page. 0: as the times require.
+// Returns the step of a page's heat map; 0 if the heat map chooses it from the times of the trace.
+// Returns nullopt if there is no page.
 std::optional<std::chrono::microseconds> PageStep(const CompareOptions& options,
                                                   const LogicalWorkload& workload) {
   constexpr size_t kStepsMax = 100;
@@ -114,7 +115,7 @@ std::optional<std::chrono::microseconds> PageStep(const CompareOptions& options,
   return std::chrono::microseconds(static_cast<int64_t>(operations_per_step) * kMicrosPerOperation);
 }
 
-// Adds what the heat map and the advisor say about the trace.
+// Adds the heat maps of the trace, and the findings of the advisor about it.
 absl::Status AddLoadAndFindings(const ComparedDesign& design, const std::string& trace_path,
                                 std::optional<std::chrono::microseconds> page_step,
                                 CompareReport::DesignFigures* result) {

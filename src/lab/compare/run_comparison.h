@@ -18,7 +18,8 @@ namespace stele::internal::lab {
 
 using ComparedDesigns = std::vector<std::unique_ptr<ComparedDesign>>;
 
-// Adds to the report: the figures of the designs, their answers, and the estimates.
+// Adds to the report: the figures of the designs, the comparison of their answers, and the
+// estimates.
 // Errors: the first error of an operation, with the design and the query; those of RunRounds, the
 // advisor and the heat map; Cancelled after a stop.
 absl::Status RunComparison(const ComparedDesigns& designs, const LogicalWorkload& workload,

@@ -34,7 +34,7 @@ double RatioOf(uint64_t a, uint64_t b) {
   return static_cast<double>(a) / static_cast<double>(std::max<uint64_t>(b, 1));
 }
 
-// A whole number with commas, and another one with its first digits.
+// Returns a whole number with commas, or any other number with its first six digits.
 std::string ShortNumber(double number) {
   const bool is_whole = number == std::floor(number) && number < 1e15;
   return is_whole ? WithCommas(static_cast<uint64_t>(number)) : fmt::format("{:g}", number);
