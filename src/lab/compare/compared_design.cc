@@ -132,7 +132,7 @@ absl::Status ComparedDesign::Open(const DatabaseOptions& options) {
 }
 
 absl::Status ComparedDesign::ReopenCold() {
-  // A quarter of the budget is not for blocks.
+  // A quarter of the budget is uncharged memory. Blocks get at most seven eighths of the rest.
   constexpr uint64_t kBudgetBytes = (uint64_t{4} << 20) * 4 / 3;
   STELE_RETURN_IF_ERROR(database_.Close());
   STELE_RETURN_IF_ERROR(DropFromPageCache(path_));

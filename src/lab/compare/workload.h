@@ -18,13 +18,13 @@
 
 namespace stele::internal::lab {
 
-// A design names the directory of its database: false for a name that begins with a point or is
-// too long.
+// Returns whether a design with this name can name the directory of its database: the name must
+// not begin with a point or be too long.
 inline constexpr size_t kDesignNameBytesMax = 200;
 bool IsDirectoryName(std::string_view name);
 
-// Returns the tables that have these queries, or, without queries, that have a query: at least one,
-// and only `wanted` unless it is "".
+// Returns the tables that have all of `queries`, or, if that is empty, the tables that have any
+// query. If `wanted` is not "", only this table is considered.
 // Errors: NotFound if there is none.
 absl::StatusOr<std::vector<std::string>> TablesWith(const stele::lab::Design& design,
                                                     const std::string& wanted,
@@ -33,8 +33,8 @@ absl::StatusOr<std::vector<std::string>> TablesWith(const stele::lab::Design& de
 // Returns InvalidArgument if two designs have the same name, or a name is wrong.
 absl::Status CheckDesignNames(const std::vector<stele::lab::Design>& designs);
 
-// Chooses the tables of the designs: `wanted`, or for "" the only table with all queries of the
-// first design's. `option` is the name of the caller's option, for messages.
+// Chooses the tables of the designs: `wanted`, or for "" the only table that has all queries of
+// the first design's table. `option` is the name of the caller's option, for messages.
 // Errors: NotFound if a design lacks the table or a query; InvalidArgument if there is a choice.
 absl::StatusOr<std::vector<DesignTableChoice>> ChooseTables(
     const std::vector<stele::lab::Design>& designs, const std::string& wanted,

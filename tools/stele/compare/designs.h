@@ -17,8 +17,8 @@ using internal::lab::LogicalQuery;
 using internal::lab::LogicalWorkload;
 using internal::lab::WrittenInputOf;
 
-// Reads the designs, and chooses their tables: `table`, or for "" the only table with all queries
-// of the first design's.
+// Reads the designs, and chooses their tables: `table`, or for "" the only table that has all
+// queries of the first design's table.
 // Errors: those of the designs; NotFound if one lacks the table or a query; usage errors if there
 // is a choice, or two designs have the same name.
 absl::StatusOr<std::vector<DesignTableChoice>> LoadDesigns(const std::vector<std::string>& paths,
