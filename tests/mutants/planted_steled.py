@@ -108,13 +108,14 @@ plant(
 )
 plant(
     "steled", BACKUPS, "tools/steled/state/open_tables.cc",
-    ("a hidden table is found", "if (hidden_.contains(stored_name) || retired_", "if (retired_"),
+    ("a hidden table is found", "return hidden_.contains(stored_name) || retired_", "return retired_"),
+    ("a request sees a table that is being restored", "hidden_.insert(stored_name);  // before", "// before"),
 )
 
 EXTENT = ["steled_test --gtest_filter=UndeleteTest.*:RetiredTables.*:HotBackup.*:AutomatedBackup.*:AppProfileTransactions.*"]
 plant(
     "steled", EXTENT, "tools/steled/state/open_tables.cc",
-    ("a deleted table is found", "|| retired_.contains(stored_name) || IsClosedLocked(stored_name)) return", "|| IsClosedLocked(stored_name)) return"),
+    ("a deleted table is found", "|| retired_.contains(stored_name) ||\n", "||\n"),
     ("a period is never over", "if (retired_micros <= micros) names", "if (retired_micros < 0) names"),
 )
 plant(

@@ -6,8 +6,8 @@
 // inherit the record of the last automated backup of an earlier one.
 //
 // Errors:    InvalidArgument for a name, NotFound for a table; the library's errors.
-// Threads:   thread-safe. Requests that name tables wait while the deletion of a table becomes
-//            durable.
+// Threads:   thread-safe. Find, IsTaken and List wait for no other call's I/O. Of the calls that
+//            change tables, one runs at a time.
 #pragma once
 
 #include <cstdint>
@@ -88,22 +88,31 @@ class OpenTables {
   std::mutex& changes() { return changes_; }
 
  private:
-  absl::Status DeleteLocked(const std::string& stored_name);
-  absl::Status CheckOpenLocked(const std::string& stored_name) const;
-  absl::StatusOr<Table> CreateChecked(const std::string& stored_name, const Schema& schema);
-  bool IsClosedLocked(std::string_view stored_name) const;
-  // Removes the record of the table's last automated backup.
-  absl::Status ForgetBackups(const std::string& stored_name) const;
+  // The caller holds table_changes_.
+  absl::Status DeleteNow(const std::string& stored_name);
+  absl::StatusOr<Table> CreateNow(const std::string& stored_name, const Schema& schema);
+  absl::Status DropRetiredNow(const std::string& stored_name);
   // Deletes the retired table with this name, if there is one, since a new table replaces it. Fails
   // if writes are refused.
-  absl::Status ReplaceRetiredLocked(const std::string& stored_name);
-  absl::Status DropRetiredLocked(const std::string& stored_name);
+  absl::Status ReplaceRetiredNow(const std::string& stored_name);
+  // FailedPrecondition while the table's instance is being deleted.
+  absl::Status CheckOpenNow(const std::string& stored_name) const;
+
+  // Removes the record of the table's last automated backup.
+  absl::Status ForgetBackups(const std::string& stored_name) const;
+  bool IsRetired(const std::string& stored_name) const;
+  void ForgetLocked(std::string_view wire_name);
+  bool IsClosedLocked(std::string_view stored_name) const;
+  // True if no request finds the table, although it may exist.
+  bool IsUnseenLocked(const std::string& stored_name) const;
 
   Database database_;
-  std::mutex changes_;  // acquired before mutex_
+  std::mutex changes_;        // acquired before table_changes_
+  std::mutex table_changes_;  // held during the I/O of a change; acquired before mutex_
   mutable std::shared_mutex mutex_;
   std::map<std::string, OpenTable, std::less<>> by_wire_name_;  // guarded by mutex_
-  std::set<std::string, std::less<>> hidden_;                   // stored names; guarded by mutex_
+  uint64_t forgotten_ = 0;  // how often a handle was discarded; guarded by mutex_
+  std::set<std::string, std::less<>> hidden_;  // stored names; guarded by mutex_
   // The time of deletion, by stored name; guarded by mutex_.
   std::map<std::string, int64_t, std::less<>> retired_;
   // Prefixes of stored names; guarded by mutex_.
