@@ -185,14 +185,16 @@ absl::Status OpenTables::Retire(const std::string& stored_name, int64_t micros) 
   return absl::OkStatus();
 }
 
-absl::Status OpenTables::Unretire(const std::string& stored_name) {
+absl::Status OpenTables::Unretire(const std::string& stored_name, int64_t micros) {
   const std::lock_guard changing(table_changes_);
   STELED_RETURN_IF_ERROR(CheckOpenNow(stored_name));
   const std::string wire_name = WireTableName(stored_name);
   absl::StatusOr<Table> table = database_.OpenTable(stored_name);
   if (absl::IsNotFound(table.status())) return TableNotFound(wire_name);
   if (!table.ok()) return table.status();
-  if (!IsRetired(stored_name)) return AlreadyExists("Table already exists: {}", wire_name);
+  const std::optional<int64_t> retired_micros = RetiredAt(stored_name);
+  if (!retired_micros.has_value()) return AlreadyExists("Table already exists: {}", wire_name);
+  if (*retired_micros <= micros) return TableNotFound(wire_name);  // and not yet purged
   // Protection first: after a crash in between the table is still deleted.
   STELED_RETURN_IF_ERROR(
       table->SetProperty(std::string(kDeletionProtection), ProtectionText(true)));
@@ -202,13 +204,14 @@ absl::Status OpenTables::Unretire(const std::string& stored_name) {
   return absl::OkStatus();
 }
 
-bool OpenTables::IsRetired(const std::string& stored_name) const {
+std::optional<int64_t> OpenTables::RetiredAt(const std::string& stored_name) const {
   const std::shared_lock lock(mutex_);
-  return retired_.contains(stored_name);
+  const auto retired = retired_.find(stored_name);
+  return retired == retired_.end() ? std::nullopt : std::optional<int64_t>(retired->second);
 }
 
 absl::Status OpenTables::ReplaceRetiredNow(const std::string& stored_name) {
-  if (!IsRetired(stored_name)) return absl::OkStatus();
+  if (!RetiredAt(stored_name).has_value()) return absl::OkStatus();
   // While writes are refused, DeleteTable works and CreateTable does not, so the old table would be
   // lost.
   STELED_RETURN_IF_ERROR(database_.WriteRefusal());
@@ -238,13 +241,10 @@ absl::Status OpenTables::PurgeRetired(int64_t micros, const std::stop_token& sto
   for (const std::string& name : names_due()) {
     if (stop.stop_requested()) break;
     const std::lock_guard changing(table_changes_);
-    {
-      const std::shared_lock lock(mutex_);
-      const auto retired = retired_.find(name);
-      // It was restored meanwhile.
-      if (retired == retired_.end() || retired->second > micros) continue;
-    }
-    status.Update(DropRetiredNow(name));
+    // It may have been restored meanwhile.
+    const std::optional<int64_t> retired_micros = RetiredAt(name);
+    if (retired_micros.has_value() && *retired_micros <= micros)
+      status.Update(DropRetiredNow(name));
   }
   return status;
 }

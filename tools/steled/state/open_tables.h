@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <shared_mutex>
 #include <stop_token>
@@ -62,8 +63,9 @@ class OpenTables {
   // a crash it is either unchanged or deleted.
   absl::Status Retire(const std::string& stored_name, int64_t micros);
   // Restores the table with that name that was retired last, protected against deletion. NotFound
-  // if there is none, AlreadyExists if a table has the name.
-  absl::Status Unretire(const std::string& stored_name);
+  // if it was retired at `micros` or before, or there is none; AlreadyExists if a table has the
+  // name.
+  absl::Status Unretire(const std::string& stored_name, int64_t micros = -1);
   // Deletes tables that were retired at `micros` or before. If one fails, the others are still
   // deleted; returns the first error. Returns early once `stop` is requested.
   absl::Status PurgeRetired(int64_t micros, const std::stop_token& stop = {});
@@ -83,6 +85,9 @@ class OpenTables {
     return database_.OpenTable(stored_name);
   }
 
+  // The time by which retired tables age: the clock's, unless the clock is not trusted.
+  int64_t CollectionMicros() const { return database_.Stats().clock.collection_time.micros(); }
+
   // A request that changes tables or instances holds this from its check of protection to the
   // change.
   std::mutex& changes() { return changes_; }
@@ -100,7 +105,8 @@ class OpenTables {
 
   // Removes the record of the table's last automated backup.
   absl::Status ForgetBackups(const std::string& stored_name) const;
-  bool IsRetired(const std::string& stored_name) const;
+  // When the table was retired; nullopt: it is not.
+  std::optional<int64_t> RetiredAt(const std::string& stored_name) const;
   void ForgetLocked(std::string_view wire_name);
   bool IsClosedLocked(std::string_view stored_name) const;
   // True if no request finds the table, although it may exist.
