@@ -108,13 +108,14 @@ plant(
 )
 plant(
     "steled", BACKUPS, "tools/steled/state/open_tables.cc",
-    ("a hidden table is found", "if (hidden_.contains(stored_name) || retired_", "if (retired_"),
+    ("a hidden table is found", "return hidden_.contains(stored_name) || retired_", "return retired_"),
+    ("a request sees a table that is being restored", "hidden_.insert(stored_name);  // before", "// before"),
 )
 
 EXTENT = ["steled_test --gtest_filter=UndeleteTest.*:RetiredTables.*:HotBackup.*:AutomatedBackup.*:AppProfileTransactions.*"]
 plant(
     "steled", EXTENT, "tools/steled/state/open_tables.cc",
-    ("a deleted table is found", "|| retired_.contains(stored_name) || IsClosedLocked(stored_name)) return", "|| IsClosedLocked(stored_name)) return"),
+    ("a deleted table is found", "|| retired_.contains(stored_name) ||\n", "||\n"),
     ("a period is never over", "if (retired_micros <= micros) names", "if (retired_micros < 0) names"),
 )
 plant(
@@ -175,10 +176,12 @@ plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_connection.cc",
     ("a paused call is not notified of free space", "    room_.notify_all();\n    Notify(stream);\n", "    room_.notify_all();\n    stream->changed.notify_all();\n"),
     ("a call that the server ends is reported as cancelled by the client", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
-    ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && stream.is_incomplete)) return status;", "if (!absl::IsCancelled(status)) return status;"),
+    ("a truncated response counts as complete", "if (!absl::IsCancelled(status) && !(status.ok() && stream.has_lost_message)) return status;", "if (!absl::IsCancelled(status)) return status;"),
     ("an expired deadline is counted as a cancellation by the client", "if (stream.due_at.has_value() && std::chrono::steady_clock::now() >= *stream.due_at) {", "if (false) {"),
     ("a request's reservation is not released", "  host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n  ReleaseUnread", "  ReleaseUnread"),
-    ("the server waits for the rest of a rejected request", "if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream", "if (stream == nullptr) nghttp2_submit_rst_stream"),
+    ("the server waits for the rest of a rejected request", "if (stream != nullptr && !stream->request_ended) Of(user)", "if (stream == nullptr) Of(user)"),
+    ("a call that is too late keeps its request", "  stream->request = MessageSplitter();\n  host_.memory", "  host_.memory"),
+    ("a turn begins any number of calls", " && begun->size() < kStreamsMax;", ";"),
     ("a stream without a request is not charged", "  stream->stream_bytes = kept_bytes;\n", "  host_.memory.Release(kept_bytes, MemoryUse::kSmall);\n"),
     ("a rejected request keeps its reservation", "    host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);\n    stream->request = MessageSplitter();", "    stream->request = MessageSplitter();"),
     ("a request that ends inside a message is accepted", "if (stream->request.IsInside())", "if (false)"),
@@ -206,12 +209,12 @@ plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_end.cc",
     ("a paused call is not notified that its client has gone", "  host_.memory.Release(bytes, MemoryUse::kRequest);\n  Notify(stream);\n", "  host_.memory.Release(bytes, MemoryUse::kRequest);\n  stream->changed.notify_all();\n"),
     ("a cancelled call is not notified", "if (stream.has_begun && !stream.is_done) {", "if (false) {"),
-    ("an incomplete request gets no status at the end", "if (stream->IsIncomplete() && stream->http_refusal == nullptr)", "if (false)"),
+    ("an incomplete request gets no status at the end", "if (stream->AwaitsRequest() && stream->http_refusal == nullptr)", "if (false)"),
     ("the shutdown does not wait for data in flight", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),
     ("a stream that the client does not read is kept", "return stream->unsent_mark < (is_charged", "return false && stream->unsent_mark < (is_charged"),
     ("a silent client gets no ping", "    is_asked_ = true;\n", ""),
     ("the server waits for a request that stopped in the middle", "if (stream.moved_at < cutoffs.moved_since) {", "if (false) {"),
-    ("a running call is treated as a stopped one", "if (!stream.IsIncomplete()) return nullptr;", "if (stream.status.has_value()) return nullptr;"),
+    ("a running call is treated as a stopped one", "if (!stream.AwaitsRequest()) return nullptr;", "if (stream.status.has_value()) return nullptr;"),
     ("a request may take any time", "stream.begun_at < cutoffs.begun_since ?", "false ?"),
     ("a client is promised that an applied write had no effect", "stream->has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM",
      "stream->has_begun ? NGHTTP2_REFUSED_STREAM : NGHTTP2_INTERNAL_ERROR"),
@@ -223,6 +226,7 @@ plant(
     ("the deadline of a paused call is not checked", "*deadline <= now)) late", "*deadline <= now - std::chrono::hours(1))) late"),
     ("a call that gets no message is kept", "if (is_silent || is_over", "if (is_over"),
     ("the number of connections has no limit", "if (connections_.size() < options_.connections_max) {", "if (true) {"),
+    ("a refused call keeps its request while another one runs", "Admit(connection, std::move(stream))", "Admit(connection, stream)"),
     ("only one of several calls that arrive together is run", "        Defer(std::move(call));", "        call.Finish(absl::OkStatus());"),
     ("a waiting call wakes no thread", "      waiting_.splice(waiting_.end(), call);\n    }\n    poller_.Wake();", "      waiting_.splice(waiting_.end(), call);\n    }"),
     ("the shutdown does not wait for calls", "if (!call_ended_.wait_until(lock, end, is_idle)) {", "if (true) {"),

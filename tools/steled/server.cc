@@ -149,9 +149,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
 
 void Server::StartUpkeep(std::chrono::seconds undelete_period) {
   const auto purge = [this, undelete_period](const std::stop_token& stop) {
-    const int64_t collection_micros = database_.Stats().clock.collection_time.micros();
     const absl::Status purged = tables_.PurgeRetired(
-        collection_micros - std::chrono::microseconds(undelete_period).count(), stop);
+        tables_.CollectionMicros() - std::chrono::microseconds(undelete_period).count(), stop);
     if (!purged.ok())
       Log(LogLevel::kError, "a deleted table keeps its space for now: " + TextOf(purged));
   };

@@ -1,18 +1,18 @@
 // Tests a backup whose last sync fails.
 #include <gtest/gtest.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 
 #include "absl/status/status.h"
 #include "steled/backups/backup_directory.h"
 #include "steled/server_fixture.h"
+#include "steled/sync_hook.h"
 
 namespace stele::server {
 namespace {
@@ -22,8 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr char kBackup[] = "projects/p/instances/i/clusters/c/backups/b";
 constexpr char kFolder[] = "p@i@c@b";
-// Whether the sync of a directory fails that contains kFolder.
-std::atomic<bool> does_sync_fail = false;
 
 bool ContainsFolder(int descriptor) {
   std::array<char, 4096> path{};
@@ -35,19 +33,6 @@ bool ContainsFolder(int descriptor) {
                     error);
 }
 
-}  // namespace
-
-// Replaces the C library's function in this program.
-extern "C" int fsync(int descriptor) {
-  if (does_sync_fail && ContainsFolder(descriptor)) {
-    errno = EIO;
-    return -1;
-  }
-  return static_cast<int>(syscall(SYS_fsync, descriptor));
-}
-
-namespace {
-
 TEST(BackupSync, ABackupWhoseLastSyncFailsIsGone) {
   const ScratchDirectory directory;
   const std::string root = directory.path() + "/db-backups";
@@ -58,9 +43,10 @@ TEST(BackupSync, ABackupWhoseLastSyncFailsIsGone) {
   ManualClock clock;
   admin_wire::Backup backup;
   backup.set_name(kBackup);
-  does_sync_fail = true;
+  std::optional<SyncHook> hook;
+  hook.emplace([](int descriptor) { return ContainsFolder(descriptor) ? EIO : 0; });
   const absl::Status failed = backups.Make(*database, "p/i/t", &clock, {}, &backup);
-  does_sync_fail = false;
+  hook.reset();
   EXPECT_TRUE(absl::IsUnavailable(failed)) << failed;
   for (const fs::directory_entry& entry : fs::directory_iterator(root))
     EXPECT_EQ(entry.path().filename(), ".lock");

@@ -123,6 +123,23 @@ TEST(OperationsTest, AreListedByTheirCollectionAndDeleted) {
   EXPECT_TRUE(absl::IsUnimplemented(operations.ListOperations(wrong, &listed)));
 }
 
+TEST(OperationsTest, LargeOnesAreForgottenEarlier) {
+  constexpr size_t kBytes = 1'000'000;
+  Operations operations;
+  const google::protobuf::Empty nothing;
+  google::longrunning::GetOperationRequest large;
+  large.set_name(std::string(kBytes, 'n'));
+  std::vector<std::string> names;
+  for (int i = 0; i < 30; ++i) names.push_back(operations.AddDone("r", large, nothing).name());
+  // As many as fit in 16 MiB.
+  EXPECT_EQ(NamesOf(&operations, "operations"),
+            std::vector<std::string>(names.end() - 16, names.end()));
+  large.set_name(std::string(20 * kBytes, 'n'));
+  names.push_back(operations.AddDone("r", large, nothing).name());
+  EXPECT_EQ(NamesOf(&operations, "operations"), std::vector<std::string>({names.back()}))
+      << "the newest is remembered in any case";
+}
+
 // An operation whose work runs until Stop or End.
 class WaitTest : public testing::Test {
  protected:

@@ -1,12 +1,18 @@
 // Tests UndeleteTable: the restored table, conflicts of names, and the removal of the data.
 #include <grpcpp/grpcpp.h>
 
+#include <chrono>
+#include <memory>
 #include <stop_token>
+#include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "remote/wire/schema_translation.h"
 #include "steled/server_fixture.h"
+#include "steled/services/admin_service.h"
 #include "steled/state/open_tables.h"
+#include "support/model_leaping_clock.h"
 
 namespace stele::server {
 namespace {
@@ -134,6 +140,42 @@ TEST(RetiredTables, GoWhenTheirTimeIsOver) {
   ASSERT_TRUE(next.PurgeRetired(300).ok()) << "what came back stays";
   EXPECT_EQ(database.ListTables()->size(), 1u);
   EXPECT_TRUE(database.Close().ok());
+}
+
+// A clock that leaps ahead ends no period: the leap is not trusted.
+TEST(RetiredTables, AreRestoredBesideAClockThatLeaps) {
+  const ScratchDirectory directory;
+  const auto clock = std::make_shared<LeapingClock>(Timestamp::FromMicros(1'700'000'000'000'000));
+  absl::StatusOr<Database> opened = Database::Open(directory.path() + "/db", {.clock = clock});
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  Database database = *opened;
+  OpenTables tables(database);
+  Operations operations;
+  Records records(database);
+  IamPolicies policies(&records);
+  Backups backups(database, &tables, &operations, "", clock);
+  const Instances instances(
+      &tables, &records, [](std::string_view) { return false; },
+      /*is_strict=*/false);
+  constexpr std::chrono::hours kPeriod(24 * 7);
+  AdminService admin(&tables, &operations, &backups, &policies, &instances, kPeriod);
+  google::bigtable::admin::v2::DeleteTableRequest deletion;
+  google::bigtable::admin::v2::UndeleteTableRequest restoration;
+  google::protobuf::Empty nothing;
+  google::longrunning::Operation operation;
+  for (const char* const id : {"t", "other"}) {
+    ASSERT_TRUE(tables.Create("p/i/" + std::string(id), Schema().AddFamily("f")).ok());
+    deletion.set_name(Client::TableName(id));
+    ASSERT_EQ(admin.DeleteTable(deletion, &nothing), absl::OkStatus());
+  }
+  clock->Leap(std::chrono::hours(24 * 365));
+  restoration.set_name(Client::TableName("t"));
+  EXPECT_EQ(admin.UndeleteTable(restoration, &operation), absl::OkStatus());
+  clock->Leap(-std::chrono::hours(24 * 365));
+  clock->Pass(kPeriod);
+  restoration.set_name(Client::TableName("other"));
+  EXPECT_TRUE(absl::IsNotFound(admin.UndeleteTable(restoration, &operation)));
+  EXPECT_EQ(database.Close(), absl::OkStatus());
 }
 
 // A backup may be made of a table while it is being deleted, so its schema has the mark.

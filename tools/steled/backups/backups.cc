@@ -272,7 +272,16 @@ absl::StatusOr<Backups::Entry*> Backups::FindReadyLocked(const std::string& name
   return &entry;
 }
 
+absl::StatusOr<admin_wire::Backup> Backups::FindUnread(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  STELED_ASSIGN_OR_RETURN(const Entry* const entry, FindReadyLocked(name));
+  if (entry->reader_count > 0)
+    return FailedPrecondition("Backup {} is being restored or copied", name);
+  return entry->backup;
+}
+
 absl::StatusOr<std::unique_ptr<Backups::Reading>> Backups::Read(const std::string& name) {
+  const std::lock_guard changing(changing_);
   const std::lock_guard lock(mutex_);
   STELED_ASSIGN_OR_RETURN(Entry* const entry, FindReadyLocked(name));
   ++entry->reader_count;
@@ -483,14 +492,13 @@ absl::StatusOr<admin_wire::Backup> Backups::Update(const admin_wire::UpdateBacku
     if (path != "expire_time" && path != "hot_to_standard_time")
       return InField(InvalidArgument("\"{}\" cannot be updated", path), "update_mask");
   }
-  const std::lock_guard lock(mutex_);
-  STELED_ASSIGN_OR_RETURN(Entry* const entry, FindReadyLocked(request.backup().name()));
-  admin_wire::Backup updated = Current(entry->backup);
+  const std::lock_guard changing(changing_);
+  STELED_ASSIGN_OR_RETURN(const admin_wire::Backup present, FindUnread(request.backup().name()));
+  admin_wire::Backup updated = Current(present);
   STELED_RETURN_IF_ERROR(ChangeTimes(request, &updated));
-  if (entry->reader_count > 0)
-    return FailedPrecondition("Backup {} is being restored or copied", request.backup().name());
   STELED_RETURN_IF_ERROR(directory_.Update(updated));
-  entry->backup = updated;
+  const std::lock_guard lock(mutex_);
+  entries_.at(updated.name()).backup = updated;
   return updated;
 }
 
@@ -505,15 +513,14 @@ admin_wire::Backup Backups::Current(const admin_wire::Backup& backup) const {
 }
 
 absl::Status Backups::Delete(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  STELED_ASSIGN_OR_RETURN(const Entry* const entry, FindReadyLocked(name));
-  if (entry->reader_count > 0)
-    return FailedPrecondition("Backup {} is being restored or copied", name);
-  return RemoveLocked(name);
+  const std::lock_guard changing(changing_);
+  STELED_RETURN_IF_ERROR(FindUnread(name).status());
+  return Remove(name);
 }
 
-absl::Status Backups::RemoveLocked(const std::string& name) {
+absl::Status Backups::Remove(const std::string& name) {
   STELED_RETURN_IF_ERROR(directory_.Remove(name));
+  const std::lock_guard lock(mutex_);
   entries_.erase(name);
   return absl::OkStatus();
 }
@@ -521,15 +528,26 @@ absl::Status Backups::RemoveLocked(const std::string& name) {
 void Backups::RemoveExpired() {
   // Not the clock's time: if that were wrong, valid backups would be removed.
   const int64_t collection_micros = database_.Stats().clock.collection_time.micros();
-  const std::lock_guard lock(mutex_);
+  const auto is_removable = [&](const Entry& entry) {
+    return entry.backup.state() == admin_wire::Backup::READY && entry.reader_count == 0 &&
+           IsExpired(entry.backup) && MicrosOf(entry.backup.expire_time()) <= collection_micros;
+  };
   std::vector<std::string> names;
-  for (const auto& [name, entry] : entries_) {
-    if (entry.backup.state() == admin_wire::Backup::READY && entry.reader_count == 0 &&
-        IsExpired(entry.backup) && MicrosOf(entry.backup.expire_time()) <= collection_micros)
-      names.push_back(name);
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, entry] : entries_) {
+      if (is_removable(entry)) names.push_back(name);
+    }
   }
   for (const std::string& name : names) {
-    const absl::Status status = RemoveLocked(name);
+    const std::lock_guard changing(changing_);
+    {
+      const std::lock_guard lock(mutex_);
+      // Another thread has removed it, or a clock that was set back lets an operation read it.
+      const auto found = entries_.find(name);
+      if (found == entries_.end() || !is_removable(found->second)) continue;
+    }
+    const absl::Status status = Remove(name);
     if (!status.ok()) {
       LogLimited(&removal_limit_, LogLevel::kError,
                  fmt::format("an expired backup cannot be removed: {}", TextOf(status)));

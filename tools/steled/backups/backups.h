@@ -9,7 +9,8 @@
 // Errors:    Bigtable's codes: INVALID_ARGUMENT for names and times, NOT_FOUND, ALREADY_EXISTS;
 //            FAILED_PRECONDITION for a backup that is being created or read, and for a database in
 //            memory, which has no place for backups.
-// Threads:   thread-safe.
+// Threads:   thread-safe. Get, List and HasOf wait for no I/O. Of the changes of backups,
+//            one runs at a time.
 // Source:    google.bigtable.admin.v2.BigtableTableAdmin.
 #pragma once
 
@@ -83,8 +84,11 @@ class Backups {
   // Returns null if it does not exist or has expired.
   const Entry* FindLocked(const std::string& name) const;
   absl::StatusOr<Entry*> FindReadyLocked(const std::string& name);
+  // Returns a backup that is READY. FailedPrecondition while an operation reads it.
+  absl::StatusOr<google::bigtable::admin::v2::Backup> FindUnread(const std::string& name);
   absl::StatusOr<std::unique_ptr<Reading>> Read(const std::string& name);
-  absl::Status RemoveLocked(const std::string& name);
+  // Removes a READY backup that no operation reads. The caller holds changing_.
+  absl::Status Remove(const std::string& name);
 
   // Returns the backup that a request describes, checked, with state CREATING.
   absl::StatusOr<google::bigtable::admin::v2::Backup> NewBackup(
@@ -115,6 +119,9 @@ class Backups {
   const bool is_offered_;
   BackupDirectory directory_;
   const std::shared_ptr<TimestampClock> clock_;
+  // Held during the I/O of a change of a backup, and while an operation begins to read one.
+  // Acquired before mutex_.
+  std::mutex changing_;
   mutable std::mutex mutex_;
   std::map<std::string, Entry> entries_;  // by the name in the API; guarded by mutex_
   LogLimit removal_limit_;                // of lines about backups that cannot be removed

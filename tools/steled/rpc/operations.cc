@@ -242,9 +242,14 @@ void Operations::EndWaitsLocked() {
 
 // The thread of a finished operation takes no lock any more, so joining it under the lock is safe.
 void Operations::ForgetOldLocked() {
-  for (auto entry = entries_.begin();
-       entry != entries_.end() && entries_.size() > kRememberedMax;) {
-    entry = entry->second.operation.done() ? entries_.erase(entry) : std::next(entry);
+  size_t bytes = 0;
+  for (const auto& [number, entry] : entries_) bytes += entry.operation.ByteSizeLong();
+  for (auto next = entries_.begin(); next != entries_.end();) {
+    if (entries_.size() <= kRememberedMax && bytes <= kRememberedBytesMax) break;
+    const auto entry = next++;
+    if (!entry->second.operation.done() || entry->first == number_) continue;
+    bytes -= entry->second.operation.ByteSizeLong();
+    entries_.erase(entry);
   }
   std::erase_if(entries_, [](const auto& entry) {
     return entry.second.is_deleted && entry.second.operation.done();

@@ -2,8 +2,9 @@
 // its call has returned.
 //
 // Most work is done before the call returns; work that may take long gets a separate thread.
-// Clients look up an operation by its name even if it was already done. The newest kRememberedMax
-// operations are remembered, in memory. A name is never reused, also after a restart.
+// Clients look up an operation by its name even if it was already done. The newest operations are
+// remembered, in memory: at most kRememberedMax, and as many as have kRememberedBytesMax bytes. A
+// name is never reused, also after a restart.
 //
 // Errors:    NOT_FOUND for a name that was never assigned, or too long ago; RESOURCE_EXHAUSTED if
 //            kRunningMax are running, or if the system refuses a thread or memory. Work that
@@ -89,6 +90,7 @@ class Operations {
 
  private:
   static constexpr size_t kRememberedMax = 1000;
+  static constexpr size_t kRememberedBytesMax = size_t{16} << 20;
   static constexpr size_t kRunningMax = 8;
   static constexpr int kOperationsPerPage = 100;
 

@@ -21,7 +21,6 @@ using internal::FamiliesOf;
 using internal::IsProtected;
 using internal::kAutomatedBackupPolicy;
 using internal::kDeletionProtection;
-using internal::MicrosOf;
 using internal::ProtectionText;
 using internal::StoredPrefix;
 using internal::StoredTableName;
@@ -255,7 +254,7 @@ absl::Status AdminService::DeleteTable(const admin_wire::DeleteTableRequest& req
   STELED_ASSIGN_OR_RETURN(const Schema schema, table.table.schema());
   if (IsProtected(schema)) return ProtectedError(name);
   if (undelete_period_.count() > 0) {
-    STELED_RETURN_IF_ERROR(tables_.Retire(stored_name, MicrosOf(WireNow())));
+    STELED_RETURN_IF_ERROR(tables_.Retire(stored_name, tables_.CollectionMicros()));
   } else {
     STELED_RETURN_IF_ERROR(tables_.Delete(stored_name));
   }
@@ -271,10 +270,9 @@ absl::Status AdminService::UndeleteTable(const admin_wire::UndeleteTableRequest&
   admin_wire::Table restored;
   {
     const std::lock_guard lock(tables_.changes());
-    // The upkeep may not have purged a table whose period is over.
-    STELED_RETURN_IF_ERROR(tables_.PurgeRetired(
-        MicrosOf(WireNow()) - std::chrono::microseconds(undelete_period_).count()));
-    STELED_RETURN_IF_ERROR(tables_.Unretire(stored_name));
+    STELED_RETURN_IF_ERROR(tables_.Unretire(
+        stored_name,
+        tables_.CollectionMicros() - std::chrono::microseconds(undelete_period_).count()));
     STELED_RETURN_IF_ERROR(Get(name, admin_wire::Table::SCHEMA_VIEW, &restored));
   }
   metadata.set_name(name);

@@ -46,43 +46,51 @@ absl::StatusOr<OpenTable> OpenTables::Find(std::string_view wire_name) {
       return found->second;
   }
   STELED_ASSIGN_OR_RETURN(const std::string stored_name, StoredTableName(wire_name));
-  const std::unique_lock lock(mutex_);
-  if (hidden_.contains(stored_name) || retired_.contains(stored_name) ||
-      IsClosedLocked(stored_name))
-    return TableNotFound(wire_name);
+  uint64_t forgotten_before = 0;
+  {
+    const std::shared_lock lock(mutex_);
+    if (IsUnseenLocked(stored_name)) return TableNotFound(wire_name);
+    forgotten_before = forgotten_;
+  }
   absl::StatusOr<Table> table = database_.OpenTable(stored_name);
   if (absl::IsNotFound(table.status())) return TableNotFound(wire_name);
   if (!table.ok()) return table.status();
   STELED_ASSIGN_OR_RETURN(const Schema schema, table->schema());
   OpenTable opened{.table = *std::move(table), .traits = TraitsOf(schema)};
-  by_wire_name_.insert_or_assign(std::string(wire_name), opened);
+  const std::unique_lock lock(mutex_);
+  if (IsUnseenLocked(stored_name)) return TableNotFound(wire_name);
+  // If a table was changed meanwhile, it may be this one, and the handle may be outdated.
+  if (forgotten_ == forgotten_before)
+    by_wire_name_.insert_or_assign(std::string(wire_name), opened);
   return opened;
 }
 
 void OpenTables::Forget(std::string_view wire_name) {
   const std::unique_lock lock(mutex_);
+  ForgetLocked(wire_name);
+}
+
+void OpenTables::ForgetLocked(std::string_view wire_name) {
+  ++forgotten_;
   const auto found = by_wire_name_.find(wire_name);
   if (found != by_wire_name_.end()) by_wire_name_.erase(found);
 }
 
 absl::StatusOr<Table> OpenTables::Create(const std::string& stored_name, const Schema& schema) {
-  {
-    // Code that closes instances holds changes(), as the caller does.
-    const std::unique_lock lock(mutex_);
-    STELED_RETURN_IF_ERROR(CheckOpenLocked(stored_name));
-    STELED_RETURN_IF_ERROR(ReplaceRetiredLocked(stored_name));
-  }
-  return CreateChecked(stored_name, schema);
+  const std::lock_guard changing(table_changes_);
+  STELED_RETURN_IF_ERROR(CheckOpenNow(stored_name));
+  STELED_RETURN_IF_ERROR(ReplaceRetiredNow(stored_name));
+  return CreateNow(stored_name, schema);
 }
 
-absl::Status OpenTables::CheckOpenLocked(const std::string& stored_name) const {
+absl::Status OpenTables::CheckOpenNow(const std::string& stored_name) const {
+  const std::shared_lock lock(mutex_);
   if (!IsClosedLocked(stored_name)) return absl::OkStatus();
   return FailedPrecondition("Its instance is being deleted; delete it again to finish that: {}",
                             WireTableName(stored_name));
 }
 
-absl::StatusOr<Table> OpenTables::CreateChecked(const std::string& stored_name,
-                                                const Schema& schema) {
+absl::StatusOr<Table> OpenTables::CreateNow(const std::string& stored_name, const Schema& schema) {
   if (absl::IsNotFound(database_.OpenTable(stored_name).status()))
     STELED_RETURN_IF_ERROR(ForgetBackups(stored_name));  // if its deletion could not
   absl::StatusOr<Table> table = database_.CreateTable(stored_name, schema);
@@ -95,24 +103,31 @@ absl::Status OpenTables::ForgetBackups(const std::string& stored_name) const {
 }
 
 absl::Status OpenTables::Delete(const std::string& stored_name) {
-  const std::unique_lock lock(mutex_);
-  return DeleteLocked(stored_name);
+  const std::lock_guard changing(table_changes_);
+  return DeleteNow(stored_name);
 }
 
 absl::Status OpenTables::DeleteHidden(const std::string& stored_name) {
-  const std::unique_lock lock(mutex_);
-  if (!hidden_.contains(stored_name)) return absl::OkStatus();
-  return DeleteLocked(stored_name);
+  const std::lock_guard changing(table_changes_);
+  {
+    const std::shared_lock lock(mutex_);
+    if (!hidden_.contains(stored_name)) return absl::OkStatus();
+  }
+  return DeleteNow(stored_name);
 }
 
-absl::Status OpenTables::DeleteLocked(const std::string& stored_name) {
+absl::Status OpenTables::DeleteNow(const std::string& stored_name) {
   const absl::Status status = database_.DeleteTable(stored_name);
-  by_wire_name_.erase(WireTableName(stored_name));
-  if (status.ok()) {
-    hidden_.erase(stored_name);
-    retired_.erase(stored_name);
-    ForgetBackups(stored_name).IgnoreError();  // fails on a full disk; CreateChecked does it then
+  {
+    const std::unique_lock lock(mutex_);
+    ForgetLocked(WireTableName(stored_name));
+    if (status.ok()) {
+      hidden_.erase(stored_name);
+      retired_.erase(stored_name);
+    }
   }
+  // Fails on a full disk; CreateNow does it then.
+  if (status.ok()) ForgetBackups(stored_name).IgnoreError();
   return absl::IsNotFound(status) ? TableNotFound(WireTableName(stored_name)) : status;
 }
 
@@ -120,18 +135,28 @@ absl::StatusOr<Table> OpenTables::CreateHidden(const std::string& stored_name, S
   schema.SetProperty(kHiddenProperty, "true");
   // The backup may be of a table that was retired at that time.
   if (RetiredMicros(schema).has_value()) schema.SetProperty(kRetiredProperty, "");
-  const std::unique_lock lock(mutex_);
-  STELED_RETURN_IF_ERROR(CheckOpenLocked(stored_name));
-  STELED_RETURN_IF_ERROR(ReplaceRetiredLocked(stored_name));
-  STELED_ASSIGN_OR_RETURN(Table table, CreateChecked(stored_name, schema));
-  hidden_.insert(stored_name);
+  const std::lock_guard changing(table_changes_);
+  STELED_RETURN_IF_ERROR(CheckOpenNow(stored_name));
+  STELED_RETURN_IF_ERROR(ReplaceRetiredNow(stored_name));
+  if (database_.OpenTable(stored_name).ok())
+    return AlreadyExists("Table already exists: {}", WireTableName(stored_name));
+  {
+    const std::unique_lock lock(mutex_);
+    hidden_.insert(stored_name);  // before it exists, so that no request finds it
+  }
+  absl::StatusOr<Table> table = CreateNow(stored_name, schema);
+  if (!table.ok()) {
+    const std::unique_lock lock(mutex_);
+    hidden_.erase(stored_name);
+  }
   return table;
 }
 
 absl::Status OpenTables::Reveal(const std::string& stored_name) {
-  const std::unique_lock lock(mutex_);
+  const std::lock_guard changing(table_changes_);
   STELED_ASSIGN_OR_RETURN(Table table, database_.OpenTable(stored_name));
   STELED_RETURN_IF_ERROR(table.SetProperty(kHiddenProperty, ""));
+  const std::unique_lock lock(mutex_);
   hidden_.erase(stored_name);
   return absl::OkStatus();
 }
@@ -151,62 +176,75 @@ absl::Status OpenTables::DeleteUnrevealed() {
 // ---- deleted tables that can be restored ----
 
 absl::Status OpenTables::Retire(const std::string& stored_name, int64_t micros) {
-  const std::unique_lock lock(mutex_);
+  const std::lock_guard changing(table_changes_);
   STELED_ASSIGN_OR_RETURN(Table table, database_.OpenTable(stored_name));
   STELED_RETURN_IF_ERROR(table.SetProperty(kRetiredProperty, std::to_string(micros)));
-  by_wire_name_.erase(WireTableName(stored_name));
+  const std::unique_lock lock(mutex_);
+  ForgetLocked(WireTableName(stored_name));
   retired_.insert_or_assign(stored_name, micros);
   return absl::OkStatus();
 }
 
-absl::Status OpenTables::Unretire(const std::string& stored_name) {
-  const std::unique_lock lock(mutex_);
-  STELED_RETURN_IF_ERROR(CheckOpenLocked(stored_name));
+absl::Status OpenTables::Unretire(const std::string& stored_name, int64_t micros) {
+  const std::lock_guard changing(table_changes_);
+  STELED_RETURN_IF_ERROR(CheckOpenNow(stored_name));
   const std::string wire_name = WireTableName(stored_name);
   absl::StatusOr<Table> table = database_.OpenTable(stored_name);
   if (absl::IsNotFound(table.status())) return TableNotFound(wire_name);
   if (!table.ok()) return table.status();
-  if (!retired_.contains(stored_name)) return AlreadyExists("Table already exists: {}", wire_name);
+  const std::optional<int64_t> retired_micros = RetiredAt(stored_name);
+  if (!retired_micros.has_value()) return AlreadyExists("Table already exists: {}", wire_name);
+  if (*retired_micros <= micros) return TableNotFound(wire_name);  // and not yet purged
   // Protection first: after a crash in between the table is still deleted.
   STELED_RETURN_IF_ERROR(
       table->SetProperty(std::string(kDeletionProtection), ProtectionText(true)));
   STELED_RETURN_IF_ERROR(table->SetProperty(kRetiredProperty, ""));
+  const std::unique_lock lock(mutex_);
   retired_.erase(stored_name);
   return absl::OkStatus();
 }
 
-absl::Status OpenTables::ReplaceRetiredLocked(const std::string& stored_name) {
-  if (!retired_.contains(stored_name)) return absl::OkStatus();
+std::optional<int64_t> OpenTables::RetiredAt(const std::string& stored_name) const {
+  const std::shared_lock lock(mutex_);
+  const auto retired = retired_.find(stored_name);
+  return retired == retired_.end() ? std::nullopt : std::optional<int64_t>(retired->second);
+}
+
+absl::Status OpenTables::ReplaceRetiredNow(const std::string& stored_name) {
+  if (!RetiredAt(stored_name).has_value()) return absl::OkStatus();
   // While writes are refused, DeleteTable works and CreateTable does not, so the old table would be
   // lost.
   STELED_RETURN_IF_ERROR(database_.WriteRefusal());
-  return DropRetiredLocked(stored_name);
+  return DropRetiredNow(stored_name);
 }
 
-absl::Status OpenTables::DropRetiredLocked(const std::string& stored_name) {
-  if (!retired_.contains(stored_name)) return absl::OkStatus();
+absl::Status OpenTables::DropRetiredNow(const std::string& stored_name) {
   STELED_RETURN_IF_ERROR(database_.DeleteTable(stored_name));
-  retired_.erase(stored_name);
-  ForgetBackups(stored_name).IgnoreError();  // as in DeleteLocked
+  {
+    const std::unique_lock lock(mutex_);
+    retired_.erase(stored_name);
+  }
+  ForgetBackups(stored_name).IgnoreError();  // as in DeleteNow
   return absl::OkStatus();
 }
 
 absl::Status OpenTables::PurgeRetired(int64_t micros, const std::stop_token& stop) {
-  std::vector<std::string> names;
-  {
+  const auto names_due = [&] {
+    std::vector<std::string> names;
     const std::shared_lock lock(mutex_);
     for (const auto& [name, retired_micros] : retired_) {
       if (retired_micros <= micros) names.push_back(name);
     }
-  }
+    return names;
+  };
   absl::Status status;
-  for (const std::string& name : names) {
+  for (const std::string& name : names_due()) {
     if (stop.stop_requested()) break;
-    const std::unique_lock lock(mutex_);
-    const auto retired = retired_.find(name);
-    // It was restored meanwhile.
-    if (retired == retired_.end() || retired->second > micros) continue;
-    status.Update(DropRetiredLocked(name));
+    const std::lock_guard changing(table_changes_);
+    // It may have been restored meanwhile.
+    const std::optional<int64_t> retired_micros = RetiredAt(name);
+    if (retired_micros.has_value() && *retired_micros <= micros)
+      status.Update(DropRetiredNow(name));
   }
   return status;
 }
@@ -233,10 +271,17 @@ bool OpenTables::IsClosedLocked(std::string_view stored_name) const {
                      [&](const std::string& prefix) { return stored_name.starts_with(prefix); });
 }
 
+bool OpenTables::IsUnseenLocked(const std::string& stored_name) const {
+  return hidden_.contains(stored_name) || retired_.contains(stored_name) ||
+         IsClosedLocked(stored_name);
+}
+
 absl::Status OpenTables::CloseAndDelete(const std::string& stored_prefix) {
   {
+    const std::lock_guard changing(table_changes_);
     const std::unique_lock lock(mutex_);
     closed_.insert(stored_prefix);
+    ++forgotten_;
     std::erase_if(by_wire_name_, [&](const auto& entry) {
       return entry.second.table.name().starts_with(stored_prefix);
     });
@@ -258,8 +303,7 @@ absl::StatusOr<std::vector<std::string>> OpenTables::List(std::string_view store
   STELED_ASSIGN_OR_RETURN(std::vector<std::string> names, database_.ListTables());
   const std::shared_lock lock(mutex_);
   std::erase_if(names, [&](const std::string& name) {
-    return !name.starts_with(stored_prefix) || hidden_.contains(name) || retired_.contains(name) ||
-           IsClosedLocked(name);
+    return !name.starts_with(stored_prefix) || IsUnseenLocked(name);
   });
   return names;
 }

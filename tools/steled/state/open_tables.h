@@ -6,13 +6,14 @@
 // inherit the record of the last automated backup of an earlier one.
 //
 // Errors:    InvalidArgument for a name, NotFound for a table; the library's errors.
-// Threads:   thread-safe. Requests that name tables wait while the deletion of a table becomes
-//            durable.
+// Threads:   thread-safe. Find, IsTaken and List wait for no other call's I/O. Of the calls that
+//            change tables, one runs at a time.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <shared_mutex>
 #include <stop_token>
@@ -62,8 +63,9 @@ class OpenTables {
   // a crash it is either unchanged or deleted.
   absl::Status Retire(const std::string& stored_name, int64_t micros);
   // Restores the table with that name that was retired last, protected against deletion. NotFound
-  // if there is none, AlreadyExists if a table has the name.
-  absl::Status Unretire(const std::string& stored_name);
+  // if it was retired at `micros` or before, or there is none; AlreadyExists if a table has the
+  // name.
+  absl::Status Unretire(const std::string& stored_name, int64_t micros = -1);
   // Deletes tables that were retired at `micros` or before. If one fails, the others are still
   // deleted; returns the first error. Returns early once `stop` is requested.
   absl::Status PurgeRetired(int64_t micros, const std::stop_token& stop = {});
@@ -83,27 +85,40 @@ class OpenTables {
     return database_.OpenTable(stored_name);
   }
 
+  // The time by which retired tables age: the clock's, unless the clock is not trusted.
+  int64_t CollectionMicros() const { return database_.Stats().clock.collection_time.micros(); }
+
   // A request that changes tables or instances holds this from its check of protection to the
   // change.
   std::mutex& changes() { return changes_; }
 
  private:
-  absl::Status DeleteLocked(const std::string& stored_name);
-  absl::Status CheckOpenLocked(const std::string& stored_name) const;
-  absl::StatusOr<Table> CreateChecked(const std::string& stored_name, const Schema& schema);
-  bool IsClosedLocked(std::string_view stored_name) const;
-  // Removes the record of the table's last automated backup.
-  absl::Status ForgetBackups(const std::string& stored_name) const;
+  // The caller holds table_changes_.
+  absl::Status DeleteNow(const std::string& stored_name);
+  absl::StatusOr<Table> CreateNow(const std::string& stored_name, const Schema& schema);
+  absl::Status DropRetiredNow(const std::string& stored_name);
   // Deletes the retired table with this name, if there is one, since a new table replaces it. Fails
   // if writes are refused.
-  absl::Status ReplaceRetiredLocked(const std::string& stored_name);
-  absl::Status DropRetiredLocked(const std::string& stored_name);
+  absl::Status ReplaceRetiredNow(const std::string& stored_name);
+  // FailedPrecondition while the table's instance is being deleted.
+  absl::Status CheckOpenNow(const std::string& stored_name) const;
+
+  // Removes the record of the table's last automated backup.
+  absl::Status ForgetBackups(const std::string& stored_name) const;
+  // When the table was retired; nullopt: it is not.
+  std::optional<int64_t> RetiredAt(const std::string& stored_name) const;
+  void ForgetLocked(std::string_view wire_name);
+  bool IsClosedLocked(std::string_view stored_name) const;
+  // True if no request finds the table, although it may exist.
+  bool IsUnseenLocked(const std::string& stored_name) const;
 
   Database database_;
-  std::mutex changes_;  // acquired before mutex_
+  std::mutex changes_;        // acquired before table_changes_
+  std::mutex table_changes_;  // held during the I/O of a change; acquired before mutex_
   mutable std::shared_mutex mutex_;
   std::map<std::string, OpenTable, std::less<>> by_wire_name_;  // guarded by mutex_
-  std::set<std::string, std::less<>> hidden_;                   // stored names; guarded by mutex_
+  uint64_t forgotten_ = 0;  // how often a handle was discarded; guarded by mutex_
+  std::set<std::string, std::less<>> hidden_;  // stored names; guarded by mutex_
   // The time of deletion, by stored name; guarded by mutex_.
   std::map<std::string, int64_t, std::less<>> retired_;
   // Prefixes of stored names; guarded by mutex_.

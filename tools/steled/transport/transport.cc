@@ -190,8 +190,9 @@ class Http2Transport final : public Transport {
     const Http2Connection::Ready ready = connection->OnReady(event.is_ending, &begun);
     if (ready == Http2Connection::Ready::kMore) poller_.Repeat(connection->descriptor(), id);
     Calls first;
-    for (const Http2Connection::StreamPtr& stream : begun) {
-      Calls call = Admit(connection, stream);
+    for (Http2Connection::StreamPtr& stream : begun) {
+      // Moved, since a stream that is refused must be freed before the first call runs.
+      Calls call = Admit(connection, std::move(stream));
       if (first.empty()) {
         first = std::move(call);
       } else if (!call.empty()) {
@@ -204,7 +205,7 @@ class Http2Transport final : public Transport {
 
   // Returns the call of the stream. If it is refused, its client gets the reason, and the result is
   // empty.
-  Calls Admit(const ConnectionPtr& connection, const Http2Connection::StreamPtr& stream) {
+  Calls Admit(const ConnectionPtr& connection, Http2Connection::StreamPtr stream) {
     absl::Status admitted;
     try {
       Calls call;
@@ -306,7 +307,7 @@ class Http2Transport final : public Transport {
     } catch (...) {
       return StatusOfException();
     }
-    connection->Pause(stream.get(), kind);
+    connection->BeginPause(stream.get(), kind);
     return absl::OkStatus();
   }
 

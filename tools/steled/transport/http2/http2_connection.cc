@@ -21,6 +21,10 @@ constexpr size_t kOutputBytes = size_t{256} << 10;
 constexpr size_t kUnchargedOutputBytes = size_t{4} << 10;
 constexpr int kReadsMax = 16;  // before other connections are handled
 constexpr size_t kOutboundFramesMax = 10'000;
+// Above this rate of reset streams a connection ends (CVE-2023-44487). A client resets a stream
+// when the deadline of its call passes, so an overloaded server sees many honest resets.
+constexpr uint64_t kResetsMax = 2'000;  // at once
+constexpr uint64_t kResetsPerSecond = 500;
 // The flow-control windows: large, so that bulk writes do not wait for window updates.
 constexpr int32_t kStreamWindowBytes = 1 << 20;
 constexpr int32_t kConnectionWindowBytes = 8 << 20;
@@ -85,7 +89,7 @@ absl::Status StatusToReturn(const Http2Stream& stream, const absl::Status& statu
     return Unavailable("Too many bytes of answers that nobody has read; try again later");
   }
   if (!stream.request_error.ok()) return stream.request_error;
-  if (!absl::IsCancelled(status) && !(status.ok() && stream.is_incomplete)) return status;
+  if (!absl::IsCancelled(status) && !(status.ok() && stream.has_lost_message)) return status;
   // The client did not cancel the call; it may retry elsewhere, or here later.
   if (stream.is_ending) return Unavailable("The server ends");
   if (stream.due_at.has_value() && std::chrono::steady_clock::now() >= *stream.due_at) {
@@ -206,7 +210,8 @@ struct Http2Connection::Callbacks {
     if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
     if (stream != nullptr && !stream->request_ended)
-      nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_NO_ERROR);
+      Of(user)->FailIfFatal(
+          nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_NO_ERROR));
     return 0;
   }
 
@@ -231,6 +236,7 @@ struct Http2Connection::Callbacks {
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, &Guarded<&OnFrameSent>);
     if (nghttp2_option_new(&option) == 0) {
       nghttp2_option_set_max_outbound_ack(option, kOutboundFramesMax);
+      nghttp2_option_set_stream_reset_rate_limit(option, kResetsMax, kResetsPerSecond);
       // nghttp2 keeps closed streams for priorities, which are not used here.
       nghttp2_option_set_no_closed_streams(option, 1);
       if (nghttp2_session_server_new2(&session, callbacks, connection, option) != 0)
@@ -260,7 +266,8 @@ Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost*
        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, kHeaderBytesMax}}};
   FailIfFatal(
       nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size()));
-  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindowBytes);
+  FailIfFatal(nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0,
+                                                    kConnectionWindowBytes));
 }
 
 Http2Connection::~Http2Connection() {
@@ -275,7 +282,9 @@ Http2Connection::Ready Http2Connection::OnReady(bool is_ending, std::vector<Stre
     const std::lock_guard lock(mutex_);
     begun_ = begun;
     Attempt([&] {
-      for (int reads = 0; is_more && is_open && reads < kReadsMax; ++reads)
+      // The streams that have begun hold memory without a charge until their calls are admitted.
+      for (int reads = 0; is_more && is_open && reads < kReadsMax && begun->size() < kStreamsMax;
+           ++reads)
         is_open = ReadSome(is_ending, &is_more);
       is_open = is_open && Flush();
       if (is_open && !IsWanted()) Linger();
@@ -375,11 +384,11 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
                   ResourceExhausted("Headers of more than {} bytes; send fewer", kHeaderBytesMax));
   }
   stream->method = host_.router.Find(stream->path());
-  const bool is_check = stream->method != nullptr && stream->method->uses_all_memory;
-  if (is_check) stream->kept_metadata.clear();  // not used
+  const bool uses_all = stream->method != nullptr && stream->method->uses_all_memory;
+  if (uses_all) stream->kept_metadata.clear();  // not used
   size_t kept_bytes = kStreamBytes + stream->path().size();
   for (const auto& [name, value] : stream->kept_metadata) kept_bytes += name.size() + value.size();
-  if (!host_.memory.Reserve(kept_bytes, is_check ? MemoryUse::kHealth : MemoryUse::kSmall))
+  if (!host_.memory.Reserve(kept_bytes, uses_all ? MemoryUse::kHealth : MemoryUse::kSmall))
     return GiveUp(stream, RefusalCause::kMemory, TooManyRequestBytes());
   stream->stream_bytes = kept_bytes;
   if (!stream->is_post || !stream->is_grpc) {
@@ -467,6 +476,8 @@ bool Http2Connection::ChargeOutput() {
 
 absl::StatusCode Http2Connection::Finish(Http2Stream* stream, const absl::Status& status) {
   const std::lock_guard lock(mutex_);
+  // The stream may exist until its client has read the end.
+  stream->request = MessageSplitter();
   host_.memory.Release(std::exchange(stream->request_bytes, 0), MemoryUse::kRequest);
   ReleaseUnread(std::exchange(stream->answer_bytes, 0));
   stream->is_done = true;
@@ -490,7 +501,7 @@ void Http2Connection::Answer(Http2Stream* stream, const absl::Status& status) {
 
 void Http2Connection::SubmitHeaders(Http2Stream* stream) {
   if (stream->response_begun) {
-    nghttp2_session_resume_data(session_, stream->id);
+    FailIfFatal(nghttp2_session_resume_data(session_, stream->id));
     return;
   }
   const std::string timing = ServerTiming(*stream);

@@ -70,7 +70,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   static constexpr uint32_t kStreamsMax = 100;
   static constexpr size_t kHeaderBytesMax = size_t{16} << 10;
   // The memory of a stream without its kept headers and its messages, but with a small answer.
-  static constexpr size_t kStreamBytes = (size_t{1} << 10) + kSmallAnswerBytes;
+  static constexpr size_t kStreamBytes = (size_t{7} << 8) + kSmallAnswerBytes;
   // No method has a longer path.
   static constexpr size_t kPathBytesMax = 256;
   // A request is stalled if fewer bytes arrive within the stall timeout, or no byte of a message
@@ -148,8 +148,9 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // The transport's lock guards it.
   CallPlaces::Taken* places_taken() { return &places_taken_; }
 
-  // Notifies the host once the pause is over or the call must end, which may be at once.
-  void Pause(Stream* stream, PauseKind kind);
+  // Notifies the host once the pause is over or the call must end, which may be at once. Releases
+  // the messages that the method has received.
+  void BeginPause(Stream* stream, PauseKind kind);
   // Ends a call whose method has returned, or is not run. Returns the result of the call: `status`,
   // unless the client, its deadline or the end of the server ended the call before.
   absl::StatusCode Finish(Stream* stream, const absl::Status& status);
@@ -157,7 +158,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
  private:
   struct Callbacks;  // callbacks of nghttp2, under the lock
 
-  // Reserves memory for a request.
+  // Reserves memory for a request. Does not set the refusal of the call.
   bool Reserve(Stream* stream, size_t bytes);
   // Stops the calls of closed streams. Without the lock, since a method that hears of its stop may
   // take it.
@@ -269,7 +270,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
 struct Http2Connection::Stream final
     : public Call,
       public std::enable_shared_from_this<Http2Connection::Stream> {
-  // `connection` must outlive the run of the method.
+  // `stream_connection` must outlive the run of the method.
   Stream(int32_t stream_id, Http2Connection* stream_connection)
       : id(stream_id), connection(*stream_connection) {}
 
@@ -300,7 +301,9 @@ struct Http2Connection::Stream final
 
   // These are confined to the thread that runs the call. While it is paused, the transport's lock
   // guards them.
-  std::shared_ptr<PausedCall> rest;  // null: the method must be run, or has ended
+  // Null: the method must be run, or has ended. It may own a Waker, and so this object: whoever
+  // ends the call sets it to null.
+  std::shared_ptr<PausedCall> rest;
   PauseKind pause_kind = PauseKind::kNone;
   std::chrono::steady_clock::time_point run_at;  // when the method began
   std::optional<RefusalCause> refusal;           // why the method did not run; nullopt: it ran
@@ -316,7 +319,7 @@ struct Http2Connection::Stream final
   std::vector<std::pair<std::string, std::string>> kept_metadata;
   const Method* method = nullptr;
   size_t header_bytes = 0;  // of all headers, also of those not kept
-  std::chrono::steady_clock::time_point begun_at = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point begun_at = std::chrono::steady_clock::now();  // headers
   bool is_post = false;
   bool is_grpc = false;
   bool has_bad_timeout = false;
@@ -324,6 +327,7 @@ struct Http2Connection::Stream final
   // The HTTP status of a request that is not gRPC. It is sent once the request ends or brings data.
   const char* http_refusal = nullptr;
 
+  // The connection's lock guards these and all below, except stop_source.
   MessageSplitter request;
   size_t stream_bytes = 0;   // reserved of the memory for requests, until the stream is closed
   size_t request_bytes = 0;  // likewise, until the method is done
@@ -346,7 +350,7 @@ struct Http2Connection::Stream final
   bool is_given_up = false;            // it will be reset, since its client does not read it
   std::optional<absl::Status> status;  // the result of the method, or the reason why there is none
   // A message from the method was lost, or the method was told too early that no message comes.
-  bool is_incomplete = false;
+  bool has_lost_message = false;
   bool is_beyond_memory = false;  // why the message was lost; only the method's thread changes it
   absl::Status request_error;     // why a message could not be passed to the method
   bool is_done = false;           // the method is done
@@ -360,7 +364,7 @@ struct Http2Connection::Stream final
     return held > kSmallAnswerBytes ? held : 0;
   }
   // True if its request has neither come whole nor failed.
-  bool IsIncomplete() const { return !has_begun && !status.has_value(); }
+  bool AwaitsRequest() const { return !has_begun && !status.has_value(); }
   // True if its method must end.
   bool IsStopped() const { return is_closed || is_ending; }
   // True if Receive does not wait.

@@ -23,7 +23,7 @@ constexpr std::array<uint8_t, 8> kEndPing = {'t', 'h', 'e', ' ', 'e', 'n', 'd', 
 // Returns why an incomplete request is given up; null: it is not. A running call is not checked:
 // its method waits for the messages, up to its deadline.
 const char* SlowReason(const Http2Stream& stream, const Http2Connection::Cutoffs& cutoffs) {
-  if (!stream.IsIncomplete()) return nullptr;
+  if (!stream.AwaitsRequest()) return nullptr;
   if (stream.moved_at < cutoffs.moved_since) {
     return stream.request_bytes > 0 ? "The request stopped in its middle"
                                     : "The request has headers and no message";
@@ -117,8 +117,8 @@ void Http2Connection::Linger() {
 void Http2Connection::AnnounceEnd() {
   const std::lock_guard lock(mutex_);
   if (!IsUsable()) return;
-  nghttp2_submit_shutdown_notice(session_);
-  nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, kEndPing.data());
+  FailIfFatal(nghttp2_submit_shutdown_notice(session_));
+  FailIfFatal(nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, kEndPing.data()));
   FlushOrShutDown();
 }
 
@@ -142,9 +142,9 @@ void Http2Connection::Drain() {
     const std::lock_guard lock(mutex_);
     if (!IsUsable()) return;
     is_drained_ = true;
-    nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
-                          nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
-                          nullptr, 0);
+    FailIfFatal(nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
+                                      nghttp2_session_get_last_proc_stream_id(session_),
+                                      NGHTTP2_NO_ERROR, nullptr, 0));
     FlushOrShutDown();
   }
   EndCalls(/*are_all=*/false);
@@ -155,7 +155,7 @@ void Http2Connection::RefuseIncomplete() {
   if (!IsUsable()) return;
   Attempt([&] {
     for (const auto& [id, stream] : streams_) {
-      if (stream->IsIncomplete() && stream->http_refusal == nullptr)
+      if (stream->AwaitsRequest() && stream->http_refusal == nullptr)
         GiveUp(stream.get(), RefusalCause::kShutdown, Overloaded("The server ends"));
     }
     FlushOrShutDown();
@@ -232,12 +232,13 @@ void Http2Connection::EndStalledStreams(const Cutoffs& cutoffs, Cutoffs::TimePoi
     // REFUSED_STREAM promises that nothing was processed (RFC 9113, section 8.7), so clients retry
     // any call after it. A call whose method began may have been applied. With INTERNAL_ERROR
     // Bigtable's clients resume reads, and retry only writes that may be applied twice.
-    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id,
-                              stream->has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM);
+    FailIfFatal(nghttp2_submit_rst_stream(
+        session_, NGHTTP2_FLAG_NONE, id,
+        stream->has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM));
   }
   if (!is_asked_ && read_at_ < cutoffs.ping_since) {
     is_asked_ = true;
-    nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
+    FailIfFatal(nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr));
   }
   if (nghttp2_session_want_write(session_) != 0) FlushOrShutDown();
 }

@@ -33,15 +33,15 @@ bool Http2Stream::Send(std::string framed, bool is_last) {
     changed.wait_until(lock, *due_at, is_free);
   }
   // While the server ends, the last message is still sent, to report the finished work.
-  if (is_closed || (is_ending && !is_last) || is_incomplete || !is_free()) {
-    is_incomplete = true;
+  if (is_closed || (is_ending && !is_last) || has_lost_message || !is_free()) {
+    has_lost_message = true;
     return false;
   }
   const size_t bytes = framed.size();
   unsent.push_back(std::move(framed));  // may throw, so before the charge
   if (!connection.ReserveUnread(UnsentCharge(bytes) - UnsentCharge())) {
     unsent.pop_back();
-    is_incomplete = true;
+    has_lost_message = true;
     is_beyond_memory = true;
     return false;
   }
@@ -82,7 +82,7 @@ bool Http2Stream::Receive(std::string* message) {
     std::unique_lock lock(connection.mutex_);
     changed.wait(lock, [this] { return HasReceived(); });
     if (!request.Take(&taken, &is_compressed)) {
-      if (!request_ended) is_incomplete = true;
+      if (!request_ended) has_lost_message = true;
       return false;
     }
   }
@@ -177,7 +177,7 @@ bool Http2Connection::IsPauseOver(const Http2Stream& stream) const {
   return stream.pause == PauseKind::kForRoom ? HasRoom(stream) : stream.HasReceived();
 }
 
-void Http2Connection::Pause(Http2Stream* stream, PauseKind kind) {
+void Http2Connection::BeginPause(Http2Stream* stream, PauseKind kind) {
   {
     const std::lock_guard lock(mutex_);
     const size_t held = stream->request.held_bytes();
