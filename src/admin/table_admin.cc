@@ -166,17 +166,41 @@ void FreezeRows(const Parts& parts, uint32_t table_id, const KeyRange& range) {
   if (active != nullptr && HasRowIn(*active, range)) parts.state->Freeze(table_id);
 }
 
-// Waits until no frozen memtable has a row of the range that was committed so far. Memtables
-// without such rows stay in memory.
+bool HasRowOutside(const Memtable& memtable, const KeyRange& range) {
+  return memtable.ContainsRowIn("", range.start) ||
+         (!range.unbounded_end && memtable.ContainsRowIn(range.end, std::nullopt));
+}
+
+// Returns the number of memtables, from the oldest on, that have no row outside of the range. A
+// drop of the range removes them without a flush.
+size_t CountDroppable(const std::deque<FrozenMemtable>& frozen, const KeyRange& range) {
+  const auto kept = std::find_if(
+      frozen.begin(), frozen.end(),
+      [&range](const FrozenMemtable& memory) { return HasRowOutside(*memory.memtable, range); });
+  return static_cast<size_t>(kept - frozen.begin());
+}
+
+// Waits until no frozen memtable has a row of the range that was committed so far, except those
+// that the drop removes. Memtables without such rows stay in memory.
 absl::Status AwaitFlushOfRows(const Parts& parts, uint32_t table_id, const KeyRange& range) {
   const uint64_t through = parts.state->published_sequence();
   return AwaitFlush(parts, table_id, [&state = *parts.state, table_id, &range, through] {
     state.mutex().AssertHeld();
     const std::deque<FrozenMemtable>& frozen = state.FrozenLocked(table_id);
-    return std::none_of(frozen.begin(), frozen.end(), [&](const FrozenMemtable& memory) {
+    const auto first = frozen.begin() + static_cast<ptrdiff_t>(CountDroppable(frozen, range));
+    return std::none_of(first, frozen.end(), [&](const FrozenMemtable& memory) {
       return memory.memtable->first_sequence() <= through && HasRowIn(*memory.memtable, range);
     });
   });
+}
+
+// The newest of the memtables that a drop of the range removes. No install may run meanwhile.
+std::optional<FrozenMemtable> NewestDroppable(const Parts& parts, uint32_t table_id,
+                                              const KeyRange& range) {
+  MutexLock lock(parts.state->mutex());
+  const std::deque<FrozenMemtable>& frozen = parts.state->FrozenLocked(table_id);
+  const size_t count = CountDroppable(frozen, range);
+  return count == 0 ? std::nullopt : std::optional(frozen[count - 1]);
 }
 
 // Waits until everything that the table's memtables have now is in files. The flush continues after
@@ -258,23 +282,28 @@ absl::StatusOr<KeyRange> CompactTablet(const Parts& parts, uint32_t table_id,
 }
 
 // Drops the rows of the range. The table's writes must be paused, and its active memtable must have
-// no row of the range. So after a flush of the frozen memtables the files have every committed row
-// of the range.
+// no row of the range. So after the flush every committed row of the range is in a file, or in a
+// memtable that the edit removes.
 absl::Status ExciseDuringPause(const Parts& parts, uint32_t table_id, const KeyRange& range,
                                const FilesWithoutRows& spared) {
   STELE_RETURN_IF_ERROR(AwaitFlushOfRows(parts, table_id, range));
-  STELE_RETURN_IF_ERROR(
-      parts.installer->Install([&](const Version& version) -> absl::StatusOr<Edit> {
-        STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
-        Edit edit;
-        edit.last_sequence = parts.state->published_sequence();
-        std::vector<TabletEdit> tablets = Excise(
-            *state, range,
-            [&spared](const SstableReference& reference) { return spared.Contains(reference); });
-        if (!tablets.empty())
-          edit.tables.push_back({.table_id = table_id, .tablets = std::move(tablets)});
-        return edit;
-      }));
+  std::optional<EngineState::Flushed> dropped;
+  const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
+    STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
+    Edit edit;
+    edit.last_sequence = parts.state->published_sequence();
+    TableEdit table{.table_id = table_id,
+                    .tablets = Excise(*state, range, [&spared](const SstableReference& reference) {
+                      return spared.Contains(reference);
+                    })};
+    if (const auto newest = NewestDroppable(parts, table_id, range)) {
+      dropped = {.table_id = table_id, .memtable = newest->memtable.get()};
+      table.flushed_through = newest->memtable->last_sequence();
+    }
+    if (dropped.has_value() || !table.tablets.empty()) edit.tables.push_back(std::move(table));
+    return edit;
+  };
+  STELE_RETURN_IF_ERROR(parts.installer->Install(make, dropped));
   NoteChangedRows(parts, table_id, range);
   return absl::OkStatus();
 }

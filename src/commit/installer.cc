@@ -9,7 +9,8 @@
 
 namespace stele::internal {
 
-absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState::Flushed> flushed,
+absl::Status Installer::Install(const MakeEdit& make,
+                                const std::optional<EngineState::Flushed>& flushed,
                                 const std::function<void()>& count) {
   if (ProcessId() != pid_)
     return FailedPrecondition("pid {} opened the database, and pid {} may not change it", pid_,
@@ -21,8 +22,7 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
   STELE_RETURN_IF_ERROR(parts_.committer->poison());
   const std::shared_ptr<const Version> before = parts_.manifest->version();
   STELE_ASSIGN_OR_RETURN(Edit edit, make(*before));
-  const uint64_t flushed_through =
-      parts_.state->FlushedThrough(flushed ? flushed->memtable : nullptr);
+  const uint64_t flushed_through = parts_.state->FlushedThrough(flushed);
   // The mark is read under mutex_, so that the marks have the order of the edits. If it is below
   // the Version's mark, the clock was corrected. The edit then covers all commits so far. Otherwise
   // recovery would raise the mark to their commit times again (db/recovery.cc).

@@ -54,12 +54,13 @@ class Installer {
   // `make` gets the current Version and returns the edit, or an error that is returned without any
   // change. It need not set the clock mark, the next file number or the state of the log.
   using MakeEdit = std::function<absl::StatusOr<Edit>(const Version& version)>;
-  // `flushed` is the memtable that the edit replaces by a file. `count` increases the counters of
-  // the job. It is called once under mutex_, after the edit is durable and before a view shows it.
-  // So a thread that waited for the result sees it counted. It is not called if Install fails.
-  // Empty: there is nothing to count.
+  // `flushed` has the memtables that the edit replaces by a file, or whose rows it drops. It is
+  // read after the call of `make`, which may set it. `count` increases the counters of the job. It
+  // is called once under mutex_, after the edit is durable and before a view shows it. So a thread
+  // that waited for the result sees it counted. It is not called if Install fails. Empty: there is
+  // nothing to count.
   absl::Status Install(const MakeEdit& make,
-                       std::optional<EngineState::Flushed> flushed = std::nullopt,
+                       const std::optional<EngineState::Flushed>& flushed = std::nullopt,
                        const std::function<void()>& count = nullptr);
 
   // Calls `function`; every later Install returns FailedPrecondition.

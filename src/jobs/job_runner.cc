@@ -365,6 +365,9 @@ absl::Status JobRunner::FlushOldestMemtable(uint32_t table_id, const std::atomic
   STELE_ASSIGN_OR_RETURN(const FlushOutput output, RunFlush(input));
   const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(parts, version, *definition));
+    const std::optional<FrozenMemtable> oldest_now = parts.state->OldestFrozen(table_id);
+    if (!oldest_now || oldest_now->memtable != frozen.memtable)
+      return Aborted("the rows of the memtable were dropped meanwhile");
     const uint64_t last = frozen.memtable->last_sequence();
     Edit edit;
     edit.last_sequence = last;

@@ -281,11 +281,14 @@ void EngineState::Install(std::shared_ptr<const Version> version, std::optional<
   MutexLock lock(mutex_);
   if (flushed) {
     TableMemory& memory = tables_[flushed->table_id];
-    STELE_CHECK(!memory.frozen.empty() &&
-                memory.frozen.front().memtable.get() == flushed->memtable);
-    RemoveFrozenLocked(flushed->table_id, *flushed->memtable);
-    pins_->Retire(flushed->table_id, memory.frozen.front().memtable);
-    memory.frozen.pop_front();
+    std::shared_ptr<const Memtable> oldest;
+    do {
+      STELE_CHECK(!memory.frozen.empty());
+      oldest = std::move(memory.frozen.front().memtable);
+      memory.frozen.pop_front();
+      RemoveFrozenLocked(flushed->table_id, *oldest);
+      pins_->Retire(flushed->table_id, oldest);
+    } while (oldest.get() != flushed->memtable);
     NoteInMemoryLocked(flushed->table_id);
   }
   auto next = std::make_shared<ReadView>(*view_);
@@ -312,7 +315,7 @@ void EngineState::RebuildTableLocked(uint32_t table_id) {
   view_ = std::move(next);
 }
 
-uint64_t EngineState::FlushedThrough(const Memtable* except) const {
+uint64_t EngineState::FlushedThrough(const std::optional<Flushed>& flushed) const {
   MutexLock lock(mutex_);
   uint64_t through = published_sequence();
   for (const std::set<AgedMemtable>* memtables : {&frozen_by_age_, &active_by_age_}) {
@@ -321,7 +324,9 @@ uint64_t EngineState::FlushedThrough(const Memtable* except) const {
       // The leader may be setting the first sequence of an active memtable concurrently. That
       // sequence is above the published one.
       const uint64_t first = aged.memtable->first_sequence();
-      if (aged.memtable != except && first > 0) through = std::min(through, first - 1);
+      const bool is_flushed = flushed.has_value() && aged.table_id == flushed->table_id &&
+                              first <= flushed->memtable->first_sequence();
+      if (!is_flushed && first > 0) through = std::min(through, first - 1);
     }
   }
   return through;

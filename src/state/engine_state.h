@@ -87,13 +87,15 @@ class EngineState {
   // Starts an empty memtable that has the table's present families.
   void ReplaceActiveMemtable(uint32_t table_id);
 
-  // Makes `version` current. New tables get a memtable; removed tables lose theirs. If `flushed` is
-  // set, that memtable (the oldest frozen one of its table) is removed. Opens files first, without
-  // the lock. One caller at a time (the installer).
+  // A frozen memtable whose rows are in a file or were dropped, and so are those of all older ones
+  // of the table.
   struct Flushed {
     uint32_t table_id = 0;
     const Memtable* memtable = nullptr;
   };
+  // Makes `version` current. New tables get a memtable; removed tables lose theirs. If `flushed` is
+  // set, that memtable and older ones of its table are removed. Opens files first, without the
+  // lock. One caller at a time (the installer).
   void Install(std::shared_ptr<const Version> version, std::optional<Flushed> flushed);
 
   // The database's memory budget. Any thread.
@@ -106,9 +108,9 @@ class EngineState {
     memtable_bytes_.fetch_add(bytes, std::memory_order_relaxed);
     memory_->Charge(MemoryTracker::Use::kMemtables, bytes);
   }
-  // Returns the greatest sequence such that no memtable except `except` (may be null) has a commit
-  // up to it. Once `except` is in files, the log may release these commits.
-  uint64_t FlushedThrough(const Memtable* except) const;
+  // Returns the greatest sequence such that no memtable, except those of `flushed`, has a commit up
+  // to it. Once an edit with `flushed` is installed, the log may release these commits.
+  uint64_t FlushedThrough(const std::optional<Flushed>& flushed) const;
   // Returns the table whose memtables have the oldest commit, if that commit is in an active
   // memtable and the table has no frozen one.
   std::optional<uint32_t> TableWithOldestActive() const;
@@ -162,7 +164,7 @@ class EngineState {
   const std::set<AgedMemtable>& FrozenByAgeLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return frozen_by_age_;
   }
-  // Oldest first; empty for a deleted table.
+  // Oldest first; empty for a deleted table. Only Freeze and Install change it.
   const std::deque<FrozenMemtable>& FrozenLocked(uint32_t table_id) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // True if no table has a frozen memtable and no flush runs. Both are checked: a flush still holds

@@ -594,15 +594,21 @@ plant(
     "commit", RULES, "src/admin/table_admin.cc",
     ("DropRowRange keeps the memtable's rows (engine rule 14)", "STELE_RETURN_IF_ERROR(AwaitEmptyMemory(parts, table_id));", ""),
 )
+DROPS = ["unit_db --gtest_filter=DropsBesideJobs*:EngineRules*"]
+plant(
+    "commit", DROPS, "src/jobs/job_runner.cc",
+    ("a flush brings dropped rows back (engine rule 14)", "if (!oldest_now || oldest_now->memtable != frozen.memtable)", "if (false)"),
+)
 plant(
     "commit", RULES, "src/jobs/job_runner.cc",
     ("a job's ordinals are evaluated at the present time (engine rule 9)", ".newest_commit_time = frozen.newest_commit_time,",
      ".newest_commit_time = parts.clock->Now(),"),
 )
-DROPS = ["unit_db --gtest_filter=DropsBesideJobs*:EngineRules*"]
 plant(
     "commit", DROPS, "src/admin/table_admin.cc",
     ("DropRowRange skips a memtable that has its rows (engine rule 14)", "if (active != nullptr && HasRowIn(*active, range)) parts", "if (false) parts"),
+    ("DropRowRange removes a memtable that has other rows (engine rule 14)", "if (const auto newest = NewestDroppable(parts, table_id, range)) {",
+     "if (const auto newest = NewestDroppable(parts, table_id, KeyRange::All())) {"),
     ("DropRowRange flushes memtables without its rows", "if (active != nullptr && HasRowIn(*active, range)) parts", "parts"),
     ("a conditional write does not see a drop (engine rule 5)",
      "  NoteChangedRows(parts, table_id, range);\n", ""),

@@ -66,8 +66,8 @@ TEST_F(CommitFailuresTest, ARefusedWriteThatCannotBeUndonePoisonsAndSaysSo) {
   EXPECT_EQ(table.Exists("a").value_or(true), false);
 }
 
-// On a full disk, rows in memory cannot be dropped, and none is. Rows in files can be dropped, and
-// that makes room for the others.
+// On a full disk, rows that share their memtable with others cannot be dropped, and none is. Rows
+// in files can be dropped, and that makes room for the others.
 TEST_F(CommitFailuresTest, DropRowRangeOnAFullDisk) {
   Table full = Create("full");
   Table waiting = Create("waiting");
@@ -91,6 +91,31 @@ TEST_F(CommitFailuresTest, DropRowRangeOnAFullDisk) {
   EXPECT_TRUE(*waiting.Exists("a"));
   EXPECT_FALSE(*waiting.Exists("b"));
   EXPECT_EQ(waiting.Apply(SetValue("c", "there is room again")), absl::OkStatus());
+}
+
+// A drop of all rows of a memtable needs no flush, and so no space but that of its edit.
+TEST_F(CommitFailuresTest, DropRowRangeOfWholeMemtablesOnAFullDisk) {
+  Table table = Create("t");
+  ASSERT_EQ(table.Apply(SetValue("a", std::string(4000, 'x'))), absl::OkStatus());
+  ASSERT_EQ(table.Apply(SetValue("b1", "older")), absl::OkStatus());
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  const std::string before = Text();
+  for (const char* const row : {"b1", "b2"})
+    ASSERT_EQ(table.Apply(SetValue(row, std::string(2000, 'y'))), absl::OkStatus());
+  files_.SetCapacity(files_.used_bytes());
+  EXPECT_TRUE(absl::IsResourceExhausted(table.Flush()));
+  files_.SetCapacity(files_.used_bytes() + 500);  // the manifest's last block has room for edits
+  ASSERT_EQ(table.DropRowRange(RowRange::Prefix("b")), absl::OkStatus());
+  EXPECT_EQ(DumpTable(table).value_or("unreadable"), "a f:q@1000=" + std::string(4000, 'x') + "\n");
+  const std::string after = Text();
+  for (const CrashPolicy& policy : {CrashPolicy::DropUnsynced(), CrashPolicy::KeepAll()}) {
+    const auto image = files_.Crash(policy, 1);
+    WorkloadDatabase reopened(image.get());
+    ASSERT_EQ(reopened.Open(), absl::OkStatus());
+    EXPECT_EQ(DumpDatabase(reopened.database()).value_or("unreadable"), after);
+  }
+  ASSERT_EQ(table.DropRowRange(RowRange::All()), absl::OkStatus());
+  EXPECT_EQ(DumpTable(table).value_or("unreadable"), "");
 }
 
 // Regression: a small row before a large one made a batch above the size limit, and both were

@@ -387,6 +387,44 @@ TEST_F(EngineRulesRaceTest, Rule14AnExcisionWaitsForTheFlushOfWhatCameBefore) {
       << "the excision itself came after the late write";
 }
 
+// Engine rule 14: a drop of all rows of a memtable does not wait for its flush. The flush that runs
+// then must not bring them back, and must not count a newer memtable as flushed.
+TEST_F(EngineRulesRaceTest, Rule14AFlushOfDroppedRowsIsDiscarded) {
+  Table table = Create(GcRule::None());
+  for (const char* row : {"b1", "b2"}) ASSERT_EQ(Set(table, row, 1), absl::OkStatus());
+  Between(CallKind::kSync, [&] {
+    ASSERT_EQ(table.DropRowRange(RowRange::Prefix("b")), absl::OkStatus());
+    ASSERT_EQ(Set(table, "b2", 2), absl::OkStatus());
+    EXPECT_EQ(Text(table), "b2 f:q@2000=2\n");
+  });
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  ASSERT_TRUE(happened());
+  EXPECT_EQ(database_->database().Stats().disk.sstables, 0u);
+  EXPECT_EQ(Text(table), "b2 f:q@2000=2\n");
+  table = Table();
+  Open();
+  EXPECT_EQ(Text(Find()), "b2 f:q@2000=2\n");
+}
+
+// Engine rule 14: of several frozen memtables, a drop removes those that have only rows of the
+// range, and the log keeps the records of the others.
+TEST_F(EngineRulesRaceTest, Rule14ADropRemovesTheOldestMemtablesThatItCovers) {
+  Table table = Create(GcRule::None());
+  ASSERT_EQ(Set(table, "b1", 1), absl::OkStatus());
+  const uint64_t flushes = database_->database().Stats().since_open.flushes;
+  ASSERT_EQ(table.DropRowRange(RowRange::Prefix("b")), absl::OkStatus());
+  EXPECT_EQ(database_->database().Stats().since_open.flushes, flushes) << "nothing to write";
+  ASSERT_EQ(Set(table, "b2", 2), absl::OkStatus());
+  ASSERT_EQ(Set(table, "c", 2), absl::OkStatus());
+  ASSERT_EQ(table.DropRowRange(RowRange::Prefix("b")), absl::OkStatus());
+  EXPECT_EQ(database_->database().Stats().since_open.flushes, flushes + 1) << "c is kept";
+  ASSERT_EQ(Set(table, "b3", 3), absl::OkStatus());
+  EXPECT_EQ(Text(table), "b3 f:q@3000=3\nc f:q@2000=2\n");
+  table = Table();
+  Open();
+  EXPECT_EQ(Text(Find()), "b3 f:q@3000=3\nc f:q@2000=2\n");
+}
+
 // Engine rule 10: a looser rule may show versions that the stricter rule hid and no job has dropped
 // yet. It never shows anything else, and nothing after a compaction with the stricter rule.
 TEST_F(EngineRulesRaceTest, Rule10ALooserRuleShowsAgainWhatIsStillStored) {
