@@ -65,6 +65,42 @@ TEST(HotTabletsTest, DividesTimeByOperations) {
   EXPECT_TRUE(database.Close().ok());
 }
 
+// Each sample has two keys, of which each byte is escaped as four.
+TEST(HotTabletsTest, LargeKeysAreKeptForAShorterTime) {
+  constexpr size_t kKeyBytes = 4'000;
+  constexpr int kSamples = 600;
+  const auto clock =
+      std::make_shared<ManualClock>(Timestamp::FromMicros(1'700'000'000LL * 1'000'000));
+  Database database = Database::Open("mem:", {.clock = clock}).value();
+  OpenTables tables(database);
+  HotTablets hot(&tables, clock, [] { return 80.0; });
+  const std::string begin(kKeyBytes, '\1');
+  absl::StatusOr<Table> table = tables.Create(
+      "p/i/t", Schema().AddFamily("f").AddSplit(begin).AddSplit(std::string(kKeyBytes, '\2')));
+  ASSERT_TRUE(table.ok()) << table.status();
+  hot.Sample();
+  for (int i = 0; i < kSamples; ++i) {
+    ASSERT_TRUE(table->Apply(RowMutation(begin).SetCell("f", "", Timestamp(), "v")).ok());
+    clock->Advance(std::chrono::seconds(20));
+    hot.Sample();
+  }
+  ListHotTabletsRequest request;
+  request.set_parent("projects/p/instances/i/clusters/local");
+  size_t bytes = 0;
+  int count = 0;
+  do {
+    ListHotTabletsResponse response;
+    ASSERT_TRUE(hot.List(request, &response).ok());
+    count += response.hot_tablets_size();
+    for (const auto& tablet : response.hot_tablets())
+      bytes += tablet.start_key().size() + tablet.end_key().size();
+    request.set_page_token(response.next_page_token());
+  } while (!request.page_token().empty());
+  EXPECT_GT(count, kSamples / 2);
+  EXPECT_LT(count, kSamples);
+  EXPECT_LE(bytes, size_t{16} << 20);
+}
+
 class HotTabletsServerTest : public ServerTest {
  protected:
   grpc::StatusCode List(const std::string& cluster, std::optional<int64_t> begin_micros,

@@ -124,8 +124,19 @@ void HotTablets::Sample() {
             [](const Hot& a, const Hot& b) { return a.percent > b.percent; });
   if (tablets.size() > kTabletsPerSample) tablets.resize(kTabletsPerSample);
   const std::lock_guard lock(mutex_);
+  bytes_ += BytesOf(tablets);
   samples_.push_back(std::move(tablets));
-  if (samples_.size() > kSamplesMax) samples_.pop_front();
+  while (samples_.size() > kSamplesMax || (bytes_ > kBytesMax && samples_.size() > 1)) {
+    bytes_ -= BytesOf(samples_.front());
+    samples_.pop_front();
+  }
+}
+
+size_t HotTablets::BytesOf(const std::vector<Hot>& sample) {
+  size_t bytes = 0;
+  for (const Hot& tablet : sample)
+    bytes += tablet.table_name.size() + tablet.start.size() + tablet.end.size();
+  return bytes;
 }
 
 absl::Status HotTablets::List(const admin_wire::ListHotTabletsRequest& request,

@@ -6,7 +6,8 @@
 // since the previous sample. So the figure is an estimate: a scan of one row and a write of 1 MiB
 // have the same weight. A tablet is listed if its share is at least kPercentMin.
 //
-// Bounds:    the kTabletsPerSample hottest tablets of each of the last kSamplesMax samples.
+// Bounds:    the kTabletsPerSample hottest tablets of each of the last kSamplesMax samples, and of
+//            fewer samples if their names and keys have more than kBytesMax bytes.
 // Errors:    INVALID_ARGUMENT for a time range that Bigtable rejects.
 // Threads:   thread-safe; Sample() by one thread at a time.
 // Source:    google.bigtable.admin.v2.ListHotTabletsRequest.
@@ -49,6 +50,7 @@ class HotTablets {
   static constexpr double kPercentMin = 5;
   static constexpr size_t kTabletsPerSample = 10;
   static constexpr size_t kSamplesMax = 4'320;  // a day
+  static constexpr size_t kBytesMax = size_t{16} << 20;
 
   struct Hot {
     std::string table_name;  // as in the API
@@ -58,6 +60,8 @@ class HotTablets {
     int64_t end_micros = 0;
     double percent = 0;
   };
+  // The bytes of the names and keys of a sample.
+  static size_t BytesOf(const std::vector<Hot>& sample);
   // By table and first row key.
   using Counts = std::map<std::pair<std::string, std::string>, uint64_t>;
 
@@ -68,6 +72,7 @@ class HotTablets {
   int64_t sample_micros_ = 0;  // the time of the last sample
   mutable std::mutex mutex_;
   std::deque<std::vector<Hot>> samples_;  // the newest last; guarded by mutex_
+  size_t bytes_ = 0;                      // of the samples; guarded by mutex_
 };
 
 }  // namespace stele::server
