@@ -129,13 +129,13 @@ TEST_F(ManyTabletsTest, WhatIsWrittenDuringAFlushStaysKnown) {
   const uint64_t second = state.published_sequence();
   ASSERT_EQ(engine().storage().jobs->FlushOldestMemtable(id, nullptr), absl::OkStatus());
   EXPECT_EQ(in_memory(), std::set<uint32_t>{id});
-  EXPECT_LT(state.FlushedThrough(nullptr), second);
+  EXPECT_LT(state.FlushedThrough(std::nullopt), second);
   EXPECT_EQ(state.TableWithOldestActive(), id);
   state.Freeze(id);
   state.TargetOf(id, second + 1, 1);  // a writer is about to fill it
   ASSERT_EQ(engine().storage().jobs->FlushOldestMemtable(id, nullptr), absl::OkStatus());
   EXPECT_EQ(in_memory(), std::set<uint32_t>{id});
-  EXPECT_EQ(state.FlushedThrough(nullptr), second);
+  EXPECT_EQ(state.FlushedThrough(std::nullopt), second);
   ASSERT_EQ(database_.DeleteTable("t"), absl::OkStatus());
   EXPECT_TRUE(in_memory().empty());
 }
@@ -161,7 +161,7 @@ class MemtablesByAgeTest : public ManyTabletsTest {
         oldest = std::min(oldest, first);
       }
     }
-    EXPECT_EQ(state.FlushedThrough(nullptr), through);
+    EXPECT_EQ(state.FlushedThrough(std::nullopt), through);
     EXPECT_EQ(state.TableWithOldestActive(), oldest_active);
     MutexLock lock(state.mutex());
     EXPECT_EQ(state.FrozenByAgeLocked(), frozen);
@@ -221,14 +221,17 @@ TEST_F(MemtablesByAgeTest, ABatchOverTwoTablesStaysInTheLogUntilBothAreFlushed) 
     state.Freeze(IdOf(name));
   }
   ExpectOldestFound();
-  for (const char* const name : {"t", "u"}) {
-    EXPECT_EQ(state.FlushedThrough(state.OldestFrozen(IdOf(name))->memtable.get()), before);
-  }
+  const auto oldest_of = [&](const char* name) {
+    return EngineState::Flushed{.table_id = IdOf(name),
+                                .memtable = state.OldestFrozen(IdOf(name))->memtable.get()};
+  };
+  for (const char* const name : {"t", "u"})
+    EXPECT_EQ(state.FlushedThrough(oldest_of(name)), before);
   ASSERT_EQ(engine().storage().jobs->FlushOldestMemtable(IdOf("t"), nullptr), absl::OkStatus());
-  EXPECT_EQ(state.FlushedThrough(nullptr), before);
-  EXPECT_EQ(state.FlushedThrough(state.OldestFrozen(IdOf("u"))->memtable.get()), after);
+  EXPECT_EQ(state.FlushedThrough(std::nullopt), before);
+  EXPECT_EQ(state.FlushedThrough(oldest_of("u")), after);
   ASSERT_EQ(engine().storage().jobs->FlushOldestMemtable(IdOf("u"), nullptr), absl::OkStatus());
-  EXPECT_EQ(state.FlushedThrough(nullptr), after);
+  EXPECT_EQ(state.FlushedThrough(std::nullopt), after);
 }
 
 // A batch may insert nothing, for example if its family was dropped meanwhile. Then the memtable's
@@ -244,7 +247,7 @@ TEST_F(MemtablesByAgeTest, AMemtableIsAsOldAsItsFirstCommit) {
   const uint64_t first = state.published_sequence();
   ASSERT_GT(first, before + 1);
   ASSERT_EQ(Set(table_, RowOf(1)), absl::OkStatus());
-  EXPECT_EQ(state.FlushedThrough(nullptr), first - 1);
+  EXPECT_EQ(state.FlushedThrough(std::nullopt), first - 1);
   EXPECT_EQ(state.TableWithOldestActive(), IdOf("u"));
   ExpectOldestFound();
   state.Freeze(IdOf("t"));
