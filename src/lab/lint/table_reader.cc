@@ -180,7 +180,6 @@ absl::StatusOr<TableRows> ReadTable(const Database& database, const Table& table
                                       [&](const RowView& piece) { choice.Add(piece.row_key()); }));
     segments = SegmentPlan{.delimiter = choice.Choose()};
   }
-  if (plan.prefix_scans != nullptr) plan.prefix_scans->Start(segments->delimiter);
   TableRows rows;
   rows.facts = std::make_unique<TableFacts>(plan.limits, plan.versions_max, *std::move(segments),
                                             key_schema);
@@ -188,6 +187,7 @@ absl::StatusOr<TableRows> ReadTable(const Database& database, const Table& table
   const auto add_live = [&](const RowView& piece) {
     facts.AddLive(piece);
     if (!piece.is_last_piece() || plan.prefix_scans == nullptr) return;
+    if (facts.rows() == 1) plan.prefix_scans->Start(facts.row_keys().plan().delimiter);
     rows.known_keys.AddInOrder(piece.row_key());
     plan.prefix_scans->Match(piece.row_key());
   };

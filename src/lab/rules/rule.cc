@@ -56,7 +56,7 @@ std::string RuleCall::ShownKey(std::string_view key) const {
   if (!rule_.needs_rows && !rule_.needs_trace && !rule_.needs_records) return std::string(key);
   SegmentPlan plan;
   bool has_cards = false;
-  if (table_.facts != nullptr) {
+  if (table_.facts != nullptr && table_.facts->rows() > 0) {
     const KeyFacts& keys = table_.facts->row_keys();
     plan = keys.plan();
     has_cards = std::any_of(keys.positions().begin(), keys.positions().end(), HasCards);
