@@ -12,6 +12,24 @@ namespace {
 
 constexpr size_t kFindingColumns = 64;  // of a key or name in a finding
 constexpr double kMostCards = 0.9;
+// Delimiters that keys may have besides those of their segments. ':' is the last one, because IPv6
+// addresses contain it.
+constexpr std::string_view kOtherDelimiters = "#/|:";
+
+// Returns the text with personal data masked: the whole text, or else its parts between these
+// delimiters.
+std::string WithMaskedParts(std::string_view text, std::string_view delimiters, bool has_cards) {
+  if (PersonalDataIn(text) != nullptr || (has_cards && IsCardNumber(text))) return Masked(text);
+  if (delimiters.empty()) return std::string(text);
+  std::string shown;
+  while (true) {
+    const size_t end = std::min(text.find(delimiters[0]), text.size());
+    shown += WithMaskedParts(text.substr(0, end), delimiters.substr(1), has_cards);
+    if (end == text.size()) return shown;
+    shown += delimiters[0];
+    text.remove_prefix(end + 1);
+  }
+}
 
 }  // namespace
 
@@ -63,17 +81,19 @@ std::string RuleCall::ShownKey(std::string_view key) const {
   } else if (table_.operations != nullptr) {
     plan.delimiter = table_.operations->delimiter();
   }
+  // The whole key may be an IPv6 address.
+  if (plan.delimiter == ":") plan.delimiter.clear();
   const Segments segments = SplitKey(key, plan);
   std::string shown;
   size_t done = 0;
   for (size_t i = 0; i < segments.examined(); ++i) {
     const std::string_view segment = segments.values[i];
-    if (PersonalDataIn(segment) == nullptr && !(has_cards && IsCardNumber(segment))) continue;
     const auto begin = static_cast<size_t>(segment.data() - key.data());
-    shown.append(key.substr(done, begin - done)).append(Masked(segment));
+    shown.append(key.substr(done, begin - done));
+    shown += WithMaskedParts(segment, kOtherDelimiters, has_cards);
     done = begin + segment.size();
   }
-  return shown.append(key.substr(done));
+  return shown + WithMaskedParts(key.substr(done), kOtherDelimiters, has_cards);
 }
 
 bool HasCards(const PositionFacts& position) {

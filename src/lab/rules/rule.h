@@ -65,8 +65,8 @@ class RuleCall {
                           std::string message, std::string advice) const;
   // Sets the samples of a finding, with personal data masked. They are keys, or parts of keys.
   void SetSamples(const std::vector<std::string>& samples, LintFinding* finding) const;
-  // The key with each segment masked that KEY-PII recognizes. The same if the rule reads neither
-  // rows nor operations, because its samples are names.
+  // The key with each segment masked that KEY-PII recognizes, and each such part between two of
+  // # / : |. The same if the rule reads neither rows nor operations, because its samples are names.
   std::string ShownKey(std::string_view key) const;
 
  private:

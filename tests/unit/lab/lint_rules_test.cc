@@ -394,6 +394,28 @@ TEST(LintRulesTest, PersonalDataIsMaskedInTheSamplesOfAllRules) {
   }
 }
 
+// Returns how a key is shown in the samples of a rule.
+std::string Shown(const std::string& key, const std::optional<std::string>& delimiter) {
+  const LintReport report =
+      LintFixture().Key(key).Lint({.delimiter = delimiter,
+                                   .only = {"SIZE-KEY-MAX"},
+                                   .parameters = {{"SIZE-KEY-MAX.bytes", 1}}});
+  return report.findings.empty() ? "" : report.findings[0].samples.at(0);
+}
+
+TEST(LintRulesTest, PersonalDataIsMaskedBetweenAllDelimiters) {
+  for (const std::string delimiter : {"", "#", "/", ":", "|", "--"}) {
+    SCOPED_TRACE(delimiter);
+    EXPECT_EQ(Shown("ann@example.com:7", delimiter), "a***:7");
+    EXPECT_EQ(Shown("u:10.0.0.1#+4930123456/7", delimiter), "u:1***#+***/7");
+    EXPECT_EQ(Shown("2001:db8::1.2.3.4", delimiter), "2***");
+    EXPECT_EQ(Shown("2001:db8::1.2.3.4|7", delimiter), "2***|7");
+    EXPECT_EQ(Shown("user1#a", delimiter), "user1#a");
+  }
+  EXPECT_EQ(Shown("::ffff:10.0.0.1", std::nullopt), ":***");
+  EXPECT_EQ(Shown("1:2:3:4:5:6:7:8:10.0.0.1", ":"), "1:2:3:4:5:6:7:8:1***");
+}
+
 TEST(LintRulesTest, KeysMissTheirSchema) {
   constexpr const char* kSchema =
       R"({"encoding":"ordered_code","fields":[{"name":"id","type":"string"},)"
