@@ -31,6 +31,16 @@ std::string WithMaskedParts(std::string_view text, std::string_view delimiters, 
   }
 }
 
+// Returns where the last part of a cut sample begins. It may be a piece of personal data. Returns
+// the end if that part is too long for personal data.
+size_t CutPart(std::string_view sample, std::string_view delimiter) {
+  size_t begin = sample.find_last_of("#/|") + 1;  // 0 if there is none
+  const size_t last = delimiter.empty() ? std::string_view::npos : sample.rfind(delimiter);
+  if (last != std::string_view::npos) begin = std::max(begin, last + delimiter.size());
+  if (sample.size() - begin > kPersonalBytesMax) begin = std::max(begin, sample.rfind(':') + 1);
+  return sample.size() - begin > kPersonalBytesMax ? sample.size() : begin;
+}
+
 }  // namespace
 
 LintFinding& RuleCall::Report(double measured, double threshold, std::string message,
@@ -83,6 +93,10 @@ std::string RuleCall::ShownKey(std::string_view key) const {
   }
   // The whole key may be an IPv6 address.
   if (plan.delimiter == ":") plan.delimiter.clear();
+  if (key.size() == kSampleBytesMax) {
+    const size_t cut = CutPart(key, plan.delimiter);
+    if (cut < key.size()) return ShownKey(key.substr(0, cut)) + Masked(key.substr(cut));
+  }
   const Segments segments = SplitKey(key, plan);
   std::string shown;
   size_t done = 0;

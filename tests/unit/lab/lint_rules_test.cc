@@ -404,7 +404,7 @@ std::string Shown(const std::string& key, const std::optional<std::string>& deli
 }
 
 TEST(LintRulesTest, PersonalDataIsMaskedBetweenAllDelimiters) {
-  for (const std::string delimiter : {"", "#", "/", ":", "|", "--"}) {
+  for (const char* const delimiter : {"", "#", "/", ":", "|", "--"}) {
     SCOPED_TRACE(delimiter);
     EXPECT_EQ(Shown("ann@example.com:7", delimiter), "a***:7");
     EXPECT_EQ(Shown("u:10.0.0.1#+4930123456/7", delimiter), "u:1***#+***/7");
@@ -414,6 +414,21 @@ TEST(LintRulesTest, PersonalDataIsMaskedBetweenAllDelimiters) {
   }
   EXPECT_EQ(Shown("::ffff:10.0.0.1", std::nullopt), ":***");
   EXPECT_EQ(Shown("1:2:3:4:5:6:7:8:10.0.0.1", ":"), "1:2:3:4:5:6:7:8:1***");
+}
+
+TEST(LintRulesTest, PersonalDataThatIsCutIsMasked) {
+  for (const char* const delimiter : {"#", "/", "|", ":"}) {
+    SCOPED_TRACE(delimiter);
+    const std::string begin = Repeated(4080) + delimiter;
+    // Cut to "ann.smith@examp".
+    EXPECT_EQ(Shown(begin + "ann.smith@example.com" + delimiter + "1", std::nullopt),
+              begin + "a***");
+    // Cut after the delimiter.
+    EXPECT_EQ(Shown(begin + "an@secret.test" + delimiter + "1", std::nullopt),
+              begin + "a***" + delimiter);
+  }
+  EXPECT_EQ(Shown(Repeated(4080) + "#2001:db8:7:8::1.2.3.4", ":"), Repeated(4080) + "#2***");
+  EXPECT_EQ(Shown(Repeated(5000), ""), Repeated(4096));
 }
 
 TEST(LintRulesTest, KeysMissTheirSchema) {
