@@ -77,7 +77,13 @@ LintFinding& RuleCall::ReportRows(const Offenders& rows, double measured, double
 
 void RuleCall::SetSamples(const std::vector<std::string>& samples, LintFinding* finding) const {
   finding->samples.clear();
-  for (const std::string& sample : samples) finding->samples.push_back(ShownKey(sample));
+  for (const std::string& sample : samples) {
+    std::string shown = ShownKey(sample);
+    // Masked samples may be equal.
+    if (std::find(finding->samples.begin(), finding->samples.end(), shown) ==
+        finding->samples.end())
+      finding->samples.push_back(std::move(shown));
+  }
 }
 
 std::string RuleCall::ShownKey(std::string_view key) const {

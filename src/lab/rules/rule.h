@@ -63,7 +63,8 @@ class RuleCall {
   // The same about the rows that exceed a limit.
   LintFinding& ReportRows(const Offenders& rows, double measured, double threshold,
                           std::string message, std::string advice) const;
-  // Sets the samples of a finding, with personal data masked. They are keys, or parts of keys.
+  // Sets the samples of a finding, with personal data masked, and without repeated ones. They are
+  // keys, or parts of keys.
   void SetSamples(const std::vector<std::string>& samples, LintFinding* finding) const;
   // The key with each segment masked that KEY-PII recognizes, and each such part between two of
   // # / : |. The same if the rule reads neither rows nor operations, because its samples are names.

@@ -416,6 +416,20 @@ TEST(LintRulesTest, PersonalDataIsMaskedBetweenAllDelimiters) {
   EXPECT_EQ(Shown("1:2:3:4:5:6:7:8:10.0.0.1", ":"), "1:2:3:4:5:6:7:8:1***");
 }
 
+TEST(LintRulesTest, EqualSamplesAreShownOnce) {
+  const LintReport report =
+      LintFixture().Key("ann@example.com").Key("al@example.com").Key("bo@example.com").Lint();
+  ASSERT_EQ(report.findings.size(), 1u) << report.ToText();
+  EXPECT_EQ(report.findings[0].samples, (std::vector<std::string>{"a***", "b***"}));
+  EXPECT_EQ(report.findings[0].evidence, "first: \"a***\", \"b***\"");
+  // Card numbers of 13 and 16 digits.
+  const LintReport cards =
+      LintFixture().Key("4222222222222").Key("4111111111111111").Lint({.only = {"KEY-UNPADDED"}});
+  ASSERT_EQ(cards.findings.size(), 1u) << cards.ToText();
+  EXPECT_EQ(cards.findings[0].samples, std::vector<std::string>{"4***"});
+  EXPECT_EQ(cards.findings[0].evidence, "\"4***\" sorts before \"4***\"");
+}
+
 TEST(LintRulesTest, PersonalDataThatIsCutIsMasked) {
   for (const char* const delimiter : {"#", "/", "|", ":"}) {
     SCOPED_TRACE(delimiter);
