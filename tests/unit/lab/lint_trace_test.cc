@@ -159,6 +159,15 @@ TEST_F(LintTraceTest, PersonalDataIsMasked) {
   EXPECT_EQ(report.ToJson().find("example.com"), std::string::npos) << report.ToJson();
 }
 
+TEST_F(LintTraceTest, AColumnWithoutAFamilyIsMasked) {
+  const std::string members = R"("op":"rmw","row":"a","increments":["ann@example.com"])";
+  const LintReport report = LintTrace(TraceText().Add(members, 100), {.only = {"COL-AGG"}});
+  ASSERT_EQ(report.findings.size(), 1u) << report.ToText();
+  EXPECT_EQ(report.findings[0].family, "a***");
+  for (const std::string& text : {report.ToText(), report.ToJson(), report.ToSarif("1")})
+    EXPECT_EQ(text.find("example.com"), std::string::npos) << text;
+}
+
 TEST_F(LintTraceTest, BatchesOfSeveralRows) {
   const auto batch = [](const std::string& row) { return Set(row) + R"(,"batch":1)"; };
   Expect("ROW-MULTI-ATOMIC", 1, TraceText().Add(batch("a")).Add(batch("b")).Add(batch("c")));
