@@ -12,9 +12,9 @@ namespace {
 
 constexpr size_t kFindingColumns = 64;  // of a key or name in a finding
 constexpr double kMostCards = 0.9;
-// Delimiters that keys may have besides those of their segments. ':' is the last one, because IPv6
-// addresses contain it.
-constexpr std::string_view kOtherDelimiters = "#/|:";
+// Delimiters that keys may have besides those of their segments, and the bytes between fields in
+// ordered code. ':' is the last one, because IPv6 addresses contain it.
+constexpr std::string_view kOtherDelimiters{"\0\1#/|:", 6};
 
 // Returns the text with personal data masked: the whole text, or else its parts between these
 // delimiters.
@@ -34,7 +34,8 @@ std::string WithMaskedParts(std::string_view text, std::string_view delimiters, 
 // Returns where the last part of a cut sample begins. It may be a piece of personal data. Returns
 // the end if that part is too long for personal data.
 size_t CutPart(std::string_view sample, std::string_view delimiter) {
-  size_t begin = sample.find_last_of("#/|") + 1;  // 0 if there is none
+  const std::string_view others = kOtherDelimiters.substr(0, kOtherDelimiters.size() - 1);
+  size_t begin = sample.find_last_of(others) + 1;  // 0 if there is none
   const size_t last = delimiter.empty() ? std::string_view::npos : sample.rfind(delimiter);
   if (last != std::string_view::npos) begin = std::max(begin, last + delimiter.size());
   if (sample.size() - begin > kPersonalBytesMax) begin = std::max(begin, sample.rfind(':') + 1);
@@ -117,7 +118,7 @@ std::string RuleCall::ShownKey(std::string_view key) const {
 }
 
 bool HasCards(const PositionFacts& position) {
-  return position.cards.count > 0 && Ratio(position.cards.count, position.rows) >= kMostCards;
+  return position.cards.count > 0 && Ratio(position.cards.count, position.fields) >= kMostCards;
 }
 
 std::string ShownColumn(std::string_view qualifier) {

@@ -445,6 +445,31 @@ TEST(LintRulesTest, PersonalDataThatIsCutIsMasked) {
   EXPECT_EQ(Shown(Repeated(5000), ""), Repeated(4096));
 }
 
+TEST(LintRulesTest, PersonalDataInOrderedCodeIsFoundAndMasked) {
+  constexpr const char* kSchema =
+      R"({"encoding":"ordered_code","fields":[{"name":"n","type":"int64"},)"
+      R"({"name":"who","type":"string"},{"name":"m","type":"int64"}]})";
+  const auto key_schema = *keys::RowKeySchema::Parse(kSchema);
+  for (const char* const who : {"ann@example.com", "4111111111111111"}) {
+    SCOPED_TRACE(who);
+    LintFixture fixture(std::vector<FamilySchema>{});
+    fixture.AddTable("t", {{.name = "f"}}, "row_key_schema", kSchema);
+    for (const int64_t n : {1, 256, 70'000})
+      fixture.Key(*key_schema.Encode(std::vector<keys::Value>{n, who, n}));
+    const LintReport report = fixture.Lint(
+        {.only = {"KEY-PII", "SIZE-KEY-MAX"}, .parameters = {{"SIZE-KEY-MAX.bytes", 1}}});
+    ASSERT_EQ(report.findings.size(), 2u) << report.ToText();
+    EXPECT_EQ(report.findings[0].id, "SIZE-KEY-MAX");
+    EXPECT_EQ(report.findings[1].id, "KEY-PII");
+    EXPECT_EQ(report.findings[1].measured, 3);
+    EXPECT_EQ(report.findings[1].samples, std::vector<std::string>{std::string(who, 1) + "***"});
+    for (const std::string& sample : report.findings[0].samples) {
+      EXPECT_EQ(sample.find(who), std::string::npos);
+      EXPECT_NE(sample.find("***"), std::string::npos);
+    }
+  }
+}
+
 TEST(LintRulesTest, KeysMissTheirSchema) {
   constexpr const char* kSchema =
       R"({"encoding":"ordered_code","fields":[{"name":"id","type":"string"},)"
