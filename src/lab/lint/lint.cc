@@ -180,8 +180,11 @@ class LintRun {
 
   absl::Status CheckDesign() {
     report_.source_path = input_.design_path;
-    if (needs_rows_)
+    if (needs_rows_) {
       STELE_RETURN_IF_ERROR(design_->Load(options_.records_max, options_.temporary_directory));
+      for (std::string& hint : design_->Hints(options_.records_max))
+        report_.notes.push_back(std::move(hint));
+    }
     for (const std::string& name : design_->tables()) {
       CheckedTable& checked = tables_.emplace_back();
       checked.name = name;
