@@ -24,7 +24,7 @@ using stele::internal::lab::TraceRecord;
 
 // Collects the facts about the operations of each table, as stele lint does.
 void CheckFacts(const std::vector<TraceRecord>& records) {
-  stele::internal::lab::TraceTables tables(true);
+  stele::internal::lab::TraceTables tables;
   for (const TraceRecord& record : records) STELE_CHECK(tables.Add(record).ok());
   tables.Finish();
   for (auto& [name, table] : tables.tables()) {

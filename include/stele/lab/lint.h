@@ -115,9 +115,11 @@ struct LintReport {
     bool is_sampled = false;
   };
   std::map<std::string, TableCounts> tables = {};
-  bool has_read_rows = false;              // a source of rows was read; it may have none
-  std::vector<std::string> run = {};       // the ids of the rules that ran
-  std::vector<std::string> notes = {};     // why rules of LintOptions::only did not run
+  bool has_read_rows = false;         // a source of rows was read; it may have none
+  std::vector<std::string> run = {};  // the ids of the rules that ran
+  // Why rules of LintOptions::only did not run. Which cells of a design no record fills, and which
+  // of its fields no record has, as LoadReport::unfilled_cells and hints.
+  std::vector<std::string> notes = {};
   std::vector<std::string> not_run = {};   // those without their sources, or not in `only`
   std::vector<LintFinding> findings = {};  // sorted by severity, id and table
   uint64_t skipped_lines = 0;              // of the traces

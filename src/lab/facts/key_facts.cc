@@ -20,13 +20,19 @@ void PositionFacts::Add(std::string_view segment) {
   if (segment.size() <= NumberOrder::kDigitsMax && IsDigits(segment)) {
     ++numbers;
     order.Add(segment);
-    if (IsCardNumber(segment)) cards.Add(Masked(segment));
   }
   distinct.Add(segment);
 }
 
+void PositionFacts::AddField(std::string_view field) {
+  ++fields;
+  if (IsCardNumber(field)) cards.Add(Masked(field));
+}
+
 KeyFacts::KeyFacts(SegmentPlan plan, const keys::RowKeySchema* schema)
-    : plan_(std::move(plan)), schema_(schema) {}
+    : plan_(std::move(plan)),
+      field_plan_{.delimiter = std::string(kFieldSeparator)},
+      schema_(schema) {}
 
 void KeyFacts::NotePersonal(const char* kind, std::string_view value) {
   if (personal_kind_.empty()) personal_kind_ = kind;
@@ -40,16 +46,20 @@ void KeyFacts::Add(std::string_view row_key, bool has_personal_column) {
   AddBytes(row_key);
   if (schema_ != nullptr && !schema_->Decode(row_key).ok()) schema_misses_.Add(row_key);
   const Segments segments = SplitKey(row_key, plan_);
-  bool is_personal = has_personal_column;
-  for (size_t i = 0; i < segments.examined(); ++i) {
-    const char* const kind = PersonalDataIn(segments.values[i]);
-    if (kind == nullptr) continue;
-    NotePersonal(kind, segments.values[i]);
-    is_personal = true;
-    break;
-  }
-  if (is_personal) ++personal_.count;
+  const bool is_personal = AddFields(plan_.is_ordered ? SplitKey(row_key, field_plan_) : segments);
+  if (is_personal || has_personal_column) ++personal_.count;
   AddSegments(row_key, segments);
+}
+
+bool KeyFacts::AddFields(const Segments& fields) {
+  for (size_t i = 0; i < fields.examined(); ++i) positions_[i].AddField(fields.values[i]);
+  for (size_t i = 0; i < fields.examined(); ++i) {
+    const char* const kind = PersonalDataIn(fields.values[i]);
+    if (kind == nullptr) continue;
+    NotePersonal(kind, fields.values[i]);
+    return true;
+  }
+  return false;
 }
 
 void KeyFacts::AddBytes(std::string_view row_key) {

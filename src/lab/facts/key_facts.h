@@ -28,9 +28,12 @@ struct PositionFacts {
   uint64_t numbers = 0;  // of at most NumberOrder::kDigitsMax digits
   NumberOrder order;
   DistinctCounter distinct;
+  // Of the fields at this position: these are the segments, except in ordered code.
+  uint64_t fields = 0;
   Offenders cards;  // samples are masked
 
   void Add(std::string_view segment);
+  void AddField(std::string_view field);
 };
 
 class KeyFacts {
@@ -65,9 +68,12 @@ class KeyFacts {
 
  private:
   void AddBytes(std::string_view row_key);
+  // `fields`: those of the key. Returns true if one is personal data.
+  bool AddFields(const Segments& fields);
   void AddSegments(std::string_view row_key, const Segments& segments);
 
   const SegmentPlan plan_;
+  const SegmentPlan field_plan_;  // of keys in ordered code
   const keys::RowKeySchema* const schema_;
   uint64_t rows_ = 0;
   uint64_t rows_with_parts_ = 0;

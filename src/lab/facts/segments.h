@@ -13,12 +13,16 @@ namespace stele::internal::lab {
 
 inline constexpr size_t kSegmentsMax = 8;  // later ones are not examined
 
+// Separates the fields of a key in ordered code. Encoded numbers may contain it, too.
+inline constexpr std::string_view kFieldSeparator{"\0\1", 2};
+
 // How keys are split.
 struct SegmentPlan {
   std::string delimiter;      // "": the whole key is one segment
   size_t parts_max = 0;       // the last part may contain the delimiter. 0: no limit
   size_t declared_parts = 0;  // the number of segments that a design declares. 0: unknown
   bool has_binary = false;    // keys have encoded numbers or bytes
+  bool is_ordered = false;    // fields in ordered code: kFieldSeparator is between them
   // True if the first segment spreads neighbouring keys on purpose: reversed digits or a bucket.
   bool is_spread = false;
 };

@@ -13,7 +13,7 @@ constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO
 
 bool IsMailAddress(std::string_view text) {
   const size_t at = text.find('@');
-  if (at == 0 || at == std::string_view::npos || text.size() > 254) return false;
+  if (at == 0 || at == std::string_view::npos || text.size() > kPersonalBytesMax) return false;
   const std::string_view user = text.substr(0, at);
   const std::string_view host = text.substr(at + 1);
   if (!IsHostName(host)) return false;
@@ -61,7 +61,7 @@ bool HasIssuer(std::string_view digits) {
 }  // namespace
 
 const char* PersonalDataIn(std::string_view text) {
-  if (text.size() < 3 || text.size() > 254) return nullptr;
+  if (text.size() < 3 || text.size() > kPersonalBytesMax) return nullptr;
   if (IsMailAddress(text)) return "an e-mail address";
   if (IsIpv4(text) || IsIpv6(text)) return "an IP address";
   if (IsPhoneNumber(text)) return "a phone number";

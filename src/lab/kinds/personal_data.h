@@ -3,10 +3,13 @@
 // Threads:   pure functions.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace stele::internal::lab {
+
+inline constexpr size_t kPersonalBytesMax = 254;  // a longer text is no personal data
 
 // Returns what the text is, or nullptr: an e-mail address, an IPv4 or IPv6 address, '+' and 8 to 15
 // digits (a phone number), or ddd-dd-dddd (a social security number).

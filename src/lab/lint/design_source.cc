@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "lab/design/parse_design.h"
 #include "lab/records/record_input.h"
+#include "lab/values/number_text.h"
 #include "lab/values/shown_text.h"
 
 namespace stele::internal::lab {
@@ -116,6 +117,22 @@ absl::StatusOr<std::optional<Table>> DesignSource::OpenRows(const std::string& t
   if (CountsOf(table) == nullptr) return std::optional<Table>();
   STELE_ASSIGN_OR_RETURN(Table rows, rows_.database().OpenTable(table));
   return std::optional(std::move(rows));
+}
+
+std::vector<std::string> DesignSource::Hints(uint64_t records_max) const {
+  std::vector<std::string> hints;
+  for (const auto& [name, counts] : report_.tables) {
+    const bool is_limited = records_max > 0 && counts.records >= records_max;
+    const std::string limit =
+        is_limited ? fmt::format(" (of the first {} of each input)", Counted(records_max, "record"))
+                   : "";
+    for (const std::string& cell : counts.unfilled_cells)
+      hints.push_back(fmt::format("{}: no record fills the cell {}{}", Printable(name),
+                                  Printable(cell), limit));
+    for (const std::string& hint : counts.hints)
+      hints.push_back(fmt::format("{}: {}{}", Printable(name), hint, limit));
+  }
+  return hints;
 }
 
 const stele::lab::LoadReport::TableCounts* DesignSource::CountsOf(const std::string& table) const {

@@ -46,6 +46,9 @@ class DesignSource {
   // The rows of a table, or nullopt if none of its inputs has a file. Call it after Load().
   absl::StatusOr<std::optional<Table>> OpenRows(const std::string& table) const;
   const Database& database() const { return rows_.database(); }
+  // Sentences about cells that no record fills, and fields that no record has, after Load().
+  // `records_max`: as for Load().
+  std::vector<std::string> Hints(uint64_t records_max) const;
   // The counts of Load() for a table, or null.
   const stele::lab::LoadReport::TableCounts* CountsOf(const std::string& table) const;
 

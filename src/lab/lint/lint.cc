@@ -48,9 +48,7 @@ ReadPlan PlanOf(const LintOptions& options, const Parameters& parameters) {
 class LintRun {
  public:
   LintRun(const LintInput& input, const LintOptions& options)
-      : input_(input),
-        options_(options),
-        traces_(input.trace_paths, options.skips_bad_lines, KeepsTraceKeys(input)) {}
+      : input_(input), options_(options), traces_(input.trace_paths, options.skips_bad_lines) {}
 
   absl::StatusOr<LintReport> Run() {
     STELE_RETURN_IF_ERROR(CheckOptions());
@@ -95,11 +93,6 @@ class LintRun {
         if (FindRule(id) == nullptr)
           return internal::InvalidArgument("\"{}\" is not a rule", internal::Printable(id));
     return absl::OkStatus();
-  }
-
-  // Only tables without rows need the keys of a trace.
-  static bool KeepsTraceKeys(const LintInput& input) {
-    return input.keys_path.empty() && input.rows_path.empty();
   }
 
   absl::Status OpenDesign() {
@@ -187,8 +180,11 @@ class LintRun {
 
   absl::Status CheckDesign() {
     report_.source_path = input_.design_path;
-    if (needs_rows_)
+    if (needs_rows_) {
       STELE_RETURN_IF_ERROR(design_->Load(options_.records_max, options_.temporary_directory));
+      for (std::string& hint : design_->Hints(options_.records_max))
+        report_.notes.push_back(std::move(hint));
+    }
     for (const std::string& name : design_->tables()) {
       CheckedTable& checked = tables_.emplace_back();
       checked.name = name;
@@ -266,14 +262,15 @@ class LintRun {
   }
 
   // Runs the rules, with the operations on the table if a trace has some. `rows` is null if the
-  // rows are not known.
+  // rows were not read. If there are none, the keys of the trace are the known keys.
   absl::Status CheckOperations(const TableRows* rows, CheckedTable* checked) {
     TraceTable* const traced = traces_.tables().Find(checked->name);
     std::unique_ptr<OperationFacts> operations;
     if (traced != nullptr) {
-      const std::string delimiter = rows != nullptr ? rows->facts->row_keys().plan().delimiter
-                                                    : DelimiterOf(*checked, *traced);
-      if (rows == nullptr) MatchPrefixes(delimiter, traced);
+      const TableRows* const known = rows != nullptr && rows->facts->rows() > 0 ? rows : nullptr;
+      const std::string delimiter = known != nullptr ? known->facts->row_keys().plan().delimiter
+                                                     : DelimiterOf(rows, *checked, *traced);
+      if (known == nullptr) MatchPrefixes(delimiter, traced);
       const OperationLimits limits = {
           .mutation_cells = parameters_.Get("SIZE-MUT-MAX", "count"),
           .small_bytes = parameters_.Get("ROW-ENTITY-SPLIT", "bytes"),
@@ -282,8 +279,8 @@ class LintRun {
       STELE_ASSIGN_OR_RETURN(
           operations,
           traces_.ReadOperations(checked->name, limits, delimiter,
-                                 rows == nullptr || rows->is_sampled ? 0 : rows->facts->rows(),
-                                 rows == nullptr ? traced->keys : rows->known_keys));
+                                 known == nullptr || known->is_sampled ? 0 : known->facts->rows(),
+                                 known == nullptr ? traced->keys : known->known_keys));
       checked->operations = operations.get();
       checked->prefix_scans = &traced->prefix_scans;
     }
@@ -293,8 +290,11 @@ class LintRun {
     return absl::OkStatus();
   }
 
-  // Returns the delimiter of a table whose rows are not known.
-  std::string DelimiterOf(const CheckedTable& checked, const TraceTable& traced) const {
+  // Returns the delimiter of a table without rows.
+  std::string DelimiterOf(const TableRows* rows, const CheckedTable& checked,
+                          const TraceTable& traced) const {
+    const std::string declared = rows == nullptr ? "" : rows->facts->row_keys().plan().delimiter;
+    if (!declared.empty()) return declared;
     if (checked.schema.has_value())
       if (const auto plan = DesignedPlan(*checked.schema)) return plan->delimiter;
     return options_.delimiter.value_or(traced.Delimiter());

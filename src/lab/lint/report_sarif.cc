@@ -1,6 +1,8 @@
 // lint/report_sarif.cc: the report in SARIF 2.1.0.
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <string>
 #include <system_error>
 
 #include "base/checksum.h"
@@ -82,7 +84,15 @@ void AppendLocation(const LintReport& report, const LintFinding& finding, std::s
   out->append("}]}]");
 }
 
-void AppendResult(const LintReport& report, const LintFinding& finding, std::string* out) {
+// Returns what a finding is about. Masked places may be equal, so `seen` counts them.
+std::string IdentityOf(const LintFinding& finding, std::map<std::string, int>* seen) {
+  std::string identity = finding.id + '\0' + finding.table + '\0' + WhereJson(finding);
+  const int earlier = (*seen)[identity]++;
+  return earlier == 0 ? identity : identity + '\0' + std::to_string(earlier);
+}
+
+void AppendResult(const LintReport& report, const LintFinding& finding,
+                  std::map<std::string, int>* seen, std::string* out) {
   if (out->back() != '[') out->push_back(',');
   out->push_back('{');
   AppendJsonText("ruleId", finding.id, out);
@@ -93,9 +103,8 @@ void AppendResult(const LintReport& report, const LintFinding& finding, std::str
   AppendMessage("message", fmt::format("{}. {}", finding.message, AdviceText(finding)), out);
   AppendLocation(report, finding, out);
   AppendJsonName("partialFingerprints", out);
-  const std::string identity = finding.id + '\0' + finding.table + '\0' + WhereJson(finding);
   out->append("{");
-  AppendJsonText("stele/v1", fmt::format("{:016x}", Checksum64(identity)), out);
+  AppendJsonText("stele/v1", fmt::format("{:016x}", Checksum64(IdentityOf(finding, seen))), out);
   out->append("}");
   if (finding.is_suppressed) {
     AppendJsonName("suppressions", out);
@@ -126,7 +135,9 @@ std::string LintReport::ToSarif(std::string_view version) const {
   for (const std::string& id : run)
     internal::lab::AppendSarifRule(internal::lab::FindRule(id)->rule, &out);
   out += "]}},\"results\":[";
-  for (const LintFinding& finding : findings) internal::lab::AppendResult(*this, finding, &out);
+  std::map<std::string, int> seen;
+  for (const LintFinding& finding : findings)
+    internal::lab::AppendResult(*this, finding, &seen, &out);
   return out + "]}]}\n";
 }
 

@@ -29,6 +29,18 @@ void AppendFlag(std::string_view name, bool is_set, std::string* out) {
   out->append(is_set ? "true" : "false");
 }
 
+// Appends "NAME":[...]
+void AppendTextList(std::string_view name, const std::vector<std::string>& texts,
+                    std::string* out) {
+  AppendJsonName(name, out);
+  out->push_back('[');
+  for (const std::string& text : texts) {
+    if (out->back() != '[') out->push_back(',');
+    AppendShownJson(text, out);
+  }
+  out->push_back(']');
+}
+
 // The whole list is base64 if a sample is not UTF-8.
 void AppendSamples(const std::vector<std::string>& samples, std::string* out) {
   const bool is_text = std::none_of(samples.begin(), samples.end(), [](const std::string& text) {
@@ -129,13 +141,8 @@ std::string LintReport::ToJson() const {
   using internal::lab::AppendJsonName;
   std::string out = "{\"lint\":1";
   internal::lab::AppendTableCounts(*this, &out);
-  AppendJsonName("not_run", &out);
-  out += '[';
-  for (const std::string& id : not_run) {
-    if (out.back() != '[') out += ',';
-    internal::lab::AppendShownJson(id, &out);
-  }
-  out += ']';
+  internal::lab::AppendTextList("not_run", not_run, &out);
+  if (!notes.empty()) internal::lab::AppendTextList("notes", notes, &out);
   if (skipped_lines > 0) internal::lab::AppendCount("skipped_lines", skipped_lines, &out);
   AppendJsonName("findings", &out);
   out += '[';

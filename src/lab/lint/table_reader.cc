@@ -80,9 +80,13 @@ class RangedReader {
   bool has_left_out_ = false;
 };
 
+bool IsOrdered(const keys::RowKeySchema& schema) {
+  return schema.encoding() == keys::RowKeySchema::KeyEncoding::kOrderedCode;
+}
+
 bool HasBinaryFields(const keys::RowKeySchema& schema) {
   using Schema = keys::RowKeySchema;
-  return schema.encoding() == Schema::KeyEncoding::kOrderedCode ||
+  return IsOrdered(schema) ||
          std::any_of(schema.fields().begin(), schema.fields().end(),
                      [](const auto& field) { return field.type != Schema::FieldType::kString; });
 }
@@ -121,6 +125,7 @@ std::optional<SegmentPlan> DesignedPlan(const Schema& schema) {
   return SegmentPlan{.delimiter = key.delimiter,
                      .declared_parts = PartsOf(key),
                      .has_binary = key.schema.has_value() && HasBinaryFields(*key.schema),
+                     .is_ordered = key.schema.has_value() && IsOrdered(*key.schema),
                      .is_spread = BeginsSpread(key)};
 }
 
@@ -132,14 +137,16 @@ std::optional<SegmentPlan> DeclaredPlan(const Schema& schema, const keys::RowKey
   if (auto plan = DesignedPlan(schema)) return plan;
   if (key_schema != nullptr)
     return SegmentPlan{.delimiter = key_schema->delimiter(),
-                       .has_binary = HasBinaryFields(*key_schema)};
+                       .has_binary = HasBinaryFields(*key_schema),
+                       .is_ordered = IsOrdered(*key_schema)};
   const auto property = schema.properties().find(kMappingProperty);
   if (property != schema.properties().end()) {
     const auto mapping = Mapping::Parse(property->second);
     if (mapping.ok())
       return SegmentPlan{.delimiter = mapping->key.delimiter(),
                          .parts_max = mapping->key.parts().size(),
-                         .has_binary = mapping->key.is_ordered()};
+                         .has_binary = mapping->key.is_ordered(),
+                         .is_ordered = mapping->key.is_ordered()};
   }
   if (delimiter.has_value()) return SegmentPlan{.delimiter = *delimiter};
   return std::nullopt;
@@ -180,7 +187,6 @@ absl::StatusOr<TableRows> ReadTable(const Database& database, const Table& table
                                       [&](const RowView& piece) { choice.Add(piece.row_key()); }));
     segments = SegmentPlan{.delimiter = choice.Choose()};
   }
-  if (plan.prefix_scans != nullptr) plan.prefix_scans->Start(segments->delimiter);
   TableRows rows;
   rows.facts = std::make_unique<TableFacts>(plan.limits, plan.versions_max, *std::move(segments),
                                             key_schema);
@@ -188,6 +194,7 @@ absl::StatusOr<TableRows> ReadTable(const Database& database, const Table& table
   const auto add_live = [&](const RowView& piece) {
     facts.AddLive(piece);
     if (!piece.is_last_piece() || plan.prefix_scans == nullptr) return;
+    if (facts.rows() == 1) plan.prefix_scans->Start(facts.row_keys().plan().delimiter);
     rows.known_keys.AddInOrder(piece.row_key());
     plan.prefix_scans->Match(piece.row_key());
   };

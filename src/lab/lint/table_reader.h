@@ -24,7 +24,8 @@ struct ReadPlan {
   double versions_max = 0;
   std::optional<std::string> delimiter;  // given by the caller
   uint64_t sample_rows = 0;              // reads about this many rows; 0: all rows
-  PrefixScans* prefix_scans = nullptr;   // gets the keys that readers see, if it is not null
+  // Gets the keys that readers see, if it is not null. It is not started if there are none.
+  PrefixScans* prefix_scans = nullptr;
   std::function<void(uint64_t rows)> progress;
 };
 

@@ -22,10 +22,9 @@ namespace stele::internal::lab {
 
 class TraceSource {
  public:
-  // `skips_bad`: wrong lines are skipped and counted. Otherwise they are errors. `keeps_keys`: see
-  // TraceTables.
-  TraceSource(std::vector<std::string> paths, bool skips_bad, bool keeps_keys)
-      : paths_(std::move(paths)), skips_bad_(skips_bad), tables_(keeps_keys) {}
+  // `skips_bad`: wrong lines are skipped and counted. Otherwise they are errors.
+  TraceSource(std::vector<std::string> paths, bool skips_bad)
+      : paths_(std::move(paths)), skips_bad_(skips_bad) {}
 
   // Finds the tables. Call it first.
   absl::Status ReadTables();

@@ -67,8 +67,8 @@ void CheckUnpadded(const RuleCall& call) {
                     widest, widest));
     finding.count = position.rows;
     call.SetSamples({inversion->first, inversion->second}, &finding);
-    finding.evidence =
-        fmt::format("\"{}\" sorts before \"{}\"", finding.samples[0], finding.samples[1]);
+    finding.evidence = fmt::format("\"{}\" sorts before \"{}\"", call.ShownKey(inversion->first),
+                                   call.ShownKey(inversion->second));
     finding.segment = i + 1;
   }
 }

@@ -78,6 +78,9 @@ void CheckCounters(const RuleCall& call) {
     const size_t colon = std::min(name.find(':'), name.size());
     const std::string family = name.substr(0, colon);
     const std::string column_name = ShownColumn(name.substr(std::min(colon + 1, name.size())));
+    // A name without ':' is no column of a table, and may be personal data.
+    const bool has_colon = colon < name.size();
+    const std::string shown_family = has_colon ? family : ShownColumn(family);
     const FamilySchema* const schema =
         call.table().schema.has_value() ? call.table().schema->family(family) : nullptr;
     const double share = Ratio(column.increments, column.writes);
@@ -88,11 +91,11 @@ void CheckCounters(const RuleCall& call) {
     LintFinding& finding = call.ReportOperations(
         share, call.Parameter("share"),
         fmt::format("column {}: {} of the writes are increments",
-                    InQuotes(name.substr(0, colon + 1) + column_name), Percent(share)),
+                    InQuotes(shown_family + (has_colon ? ":" : "") + column_name), Percent(share)),
         "A family of type intsum adds without reading: stele createfamily TABLE "
         "FAMILY:never:intsum");
     finding.count = column.writes;
-    finding.family = family;
+    finding.family = shown_family;
     finding.column = column_name;
   }
 }

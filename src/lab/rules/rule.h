@@ -63,10 +63,12 @@ class RuleCall {
   // The same about the rows that exceed a limit.
   LintFinding& ReportRows(const Offenders& rows, double measured, double threshold,
                           std::string message, std::string advice) const;
-  // Sets the samples of a finding, with personal data masked. They are keys, or parts of keys.
+  // Sets the samples of a finding, with personal data masked, and without repeated ones. They are
+  // keys, or parts of keys.
   void SetSamples(const std::vector<std::string>& samples, LintFinding* finding) const;
-  // The key with each segment masked that KEY-PII recognizes. The same if the rule reads neither
-  // rows nor operations, because its samples are names.
+  // The key with each segment masked that KEY-PII recognizes, and each such part between two of
+  // # / : | and the bytes 00 and 01, which separate fields in ordered code. The same if the rule
+  // reads neither rows nor operations, because its samples are names.
   std::string ShownKey(std::string_view key) const;
 
  private:
@@ -83,7 +85,7 @@ struct RuleSpec {
   void (*check_database)(const RuleCall& call, std::span<const CheckedTable> tables) = nullptr;
 };
 
-// True if the segments at this position are card numbers.
+// True if the fields at this position are card numbers.
 bool HasCards(const PositionFacts& position);
 // The qualifier, or its masked form if it is personal data.
 std::string ShownColumn(std::string_view qualifier);

@@ -43,7 +43,6 @@ void TraceTables::AddKeys(const TraceRecord& record, TraceTable* table) {
 void TraceTables::AddKey(std::string_view key, bool is_row, TraceTable* table) {
   if (key.empty() || key.size() > kKeyBytesMax) return;
   (is_row ? table->row_delimiter : table->start_delimiter).Add(key);
-  if (!keeps_keys_) return;
   const size_t before = table->keys.bytes();
   table->keys.Add(key, is_row);
   key_bytes_ += table->keys.bytes() - before;

@@ -32,10 +32,6 @@ struct TraceTable {
 
 class TraceTables {
  public:
-  // `keeps_keys`: TraceTable::keys gets the keys of the operations. Otherwise it stays empty, since
-  // the caller has the keys of the tables' rows.
-  explicit TraceTables(bool keeps_keys) : keeps_keys_(keeps_keys) {}
-
   absl::Status Add(const TraceRecord& record);
   // Call it after the last operation.
   void Finish();
@@ -54,7 +50,6 @@ class TraceTables {
   void AddKey(std::string_view key, bool is_row, TraceTable* table);
   void AddKeys(const TraceRecord& record, TraceTable* table);
 
-  const bool keeps_keys_;
   std::map<std::string, TraceTable> tables_;
   size_t key_bytes_ = 0;
   size_t prefix_bytes_ = 0;

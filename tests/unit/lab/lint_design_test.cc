@@ -177,6 +177,30 @@ TEST_F(LintDesignTest, TheLimitCountsRecords) {
   EXPECT_EQ(Report(TextOfDesign(), Records(9), {.records_max = 4}).tables.at("t").rows, 4u);
 }
 
+TEST_F(LintDesignTest, CellsThatNoRecordFillsAreNoted) {
+  const std::string design =
+      "stele: design/1\n"
+      "inputs: {in: {file: in.csv}}\n"
+      "tables: {t: {families: {f: {}}, key: \"{a}\", rows: [{input: in,\n"
+      "  cells: {\"f:v\": \"{v}\", \"f:b\": \"{b}\"}}]}}\n";
+  const std::string csv = "a,b,vv\nx,1,2\ny,1,2\n";
+  const std::string cell = "t: no record fills the cell f:v = {v}";
+  const std::string hint =
+      "t: the header of the input \"in\" has no field \"v\"; it has a, b, vv";
+  const LintReport report = Report(design, csv);
+  EXPECT_TRUE(report.findings.empty()) << report.ToText();
+  EXPECT_EQ(report.notes, (std::vector<std::string>{cell, hint}));
+  EXPECT_EQ(report.ToText(), cell + "\n" + hint + "\n0 errors, 0 warnings, 0 notes\n");
+  EXPECT_NE(report.ToJson().find("],\"notes\":[\"" + cell + "\",\"t: the header"),
+            std::string::npos)
+      << report.ToJson();
+  const std::string limit = " (of the first 1 record of each input)";
+  EXPECT_EQ(Report(design, csv, {.records_max = 1}).notes,
+            (std::vector<std::string>{cell + limit, hint + limit}));
+  EXPECT_TRUE(Report(design, "a,b,v\nx,1,2\n").notes.empty());
+  EXPECT_EQ(Report(design, "a,b,v\nx,1,2\n").ToJson().find("\"notes\""), std::string::npos);
+}
+
 TEST_F(LintDesignTest, AcceptedFindingsHaveAReason) {
   const std::string lint =
       "lint:\n"

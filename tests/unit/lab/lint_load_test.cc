@@ -156,6 +156,30 @@ TEST_F(LintLoadTest, PrefixesAreComparedWithTheKeysOfTheTrace) {
          OperationText().Get("user2#a").Get("user3#a").PrefixScan("user", "uses"));
 }
 
+TEST_F(LintLoadTest, KeysOfTheTraceReplaceThoseOfAnEmptyTable) {
+  OperationText trace;
+  trace.Add(R"("op":"set","row":"ann@example.com#1")", 200);
+  for (int i = 0; i < 50; ++i) trace.Get(fmt::format("u{}#1", i));
+  trace.PrefixScan("u1", "u2");
+  const std::string path = directory_.Write("trace.jsonl", trace.text());
+  const std::string empty = directory_.Write("empty", "");
+  LintFixture fixture;
+  const LintOptions options = {.only = {"KEY-HOT-ROW", "KEY-PREFIX-CLASH", "LOAD-SKEW"}};
+  for (const stele::lab::LintInput& input :
+       {stele::lab::LintInput{.trace_paths = {path}},
+        {.keys_path = empty, .trace_paths = {path}},
+        {.rows_path = empty, .trace_paths = {path}},
+        {.database = fixture.database(), .trace_paths = {path}}}) {
+    const auto report = Lint(input, options);
+    ASSERT_TRUE(report.ok()) << report.status();
+    ASSERT_EQ(report->findings.size(), 3u) << report->ToText();
+    EXPECT_EQ(report->findings[0].id, "KEY-HOT-ROW");
+    EXPECT_EQ(report->findings[0].samples, std::vector<std::string>{"a***#1"});
+    EXPECT_EQ(report->findings[1].id, "KEY-PREFIX-CLASH");
+    EXPECT_EQ(report->findings[2].id, "LOAD-SKEW");
+  }
+}
+
 TEST_F(LintLoadTest, OrderOfSegmentsIsExcusedByTheLoad) {
   std::string keys;
   OperationText skewed;
@@ -331,7 +355,7 @@ TEST(PrefixScansTest, OnlyKnownPrefixesAreCountedIfThereIsNoRoom) {
 }
 
 TEST(TraceTablesTest, AllTablesShareTheirMemory) {
-  TraceTables tables(true);
+  TraceTables tables;
   for (int i = 0; i < 120'000; ++i) {
     const TraceRecord record{.table = fmt::format("t{}", i % 3), .row = fmt::format("{}", i)};
     ASSERT_TRUE(tables.Add(record).ok());

@@ -394,6 +394,82 @@ TEST(LintRulesTest, PersonalDataIsMaskedInTheSamplesOfAllRules) {
   }
 }
 
+// Returns how a key is shown in the samples of a rule.
+std::string Shown(const std::string& key, const std::optional<std::string>& delimiter) {
+  const LintReport report =
+      LintFixture().Key(key).Lint({.delimiter = delimiter,
+                                   .only = {"SIZE-KEY-MAX"},
+                                   .parameters = {{"SIZE-KEY-MAX.bytes", 1}}});
+  return report.findings.empty() ? "" : report.findings[0].samples.at(0);
+}
+
+TEST(LintRulesTest, PersonalDataIsMaskedBetweenAllDelimiters) {
+  for (const char* const delimiter : {"", "#", "/", ":", "|", "--"}) {
+    SCOPED_TRACE(delimiter);
+    EXPECT_EQ(Shown("ann@example.com:7", delimiter), "a***:7");
+    EXPECT_EQ(Shown("u:10.0.0.1#+4930123456/7", delimiter), "u:1***#+***/7");
+    EXPECT_EQ(Shown("2001:db8::1.2.3.4", delimiter), "2***");
+    EXPECT_EQ(Shown("2001:db8::1.2.3.4|7", delimiter), "2***|7");
+    EXPECT_EQ(Shown("user1#a", delimiter), "user1#a");
+  }
+  EXPECT_EQ(Shown("::ffff:10.0.0.1", std::nullopt), ":***");
+  EXPECT_EQ(Shown("1:2:3:4:5:6:7:8:10.0.0.1", ":"), "1:2:3:4:5:6:7:8:1***");
+}
+
+TEST(LintRulesTest, EqualSamplesAreShownOnce) {
+  const LintReport report =
+      LintFixture().Key("ann@example.com").Key("al@example.com").Key("bo@example.com").Lint();
+  ASSERT_EQ(report.findings.size(), 1u) << report.ToText();
+  EXPECT_EQ(report.findings[0].samples, (std::vector<std::string>{"a***", "b***"}));
+  EXPECT_EQ(report.findings[0].evidence, "first: \"a***\", \"b***\"");
+  // Card numbers of 13 and 16 digits.
+  const LintReport cards =
+      LintFixture().Key("4222222222222").Key("4111111111111111").Lint({.only = {"KEY-UNPADDED"}});
+  ASSERT_EQ(cards.findings.size(), 1u) << cards.ToText();
+  EXPECT_EQ(cards.findings[0].samples, std::vector<std::string>{"4***"});
+  EXPECT_EQ(cards.findings[0].evidence, "\"4***\" sorts before \"4***\"");
+}
+
+TEST(LintRulesTest, PersonalDataThatIsCutIsMasked) {
+  for (const char* const delimiter : {"#", "/", "|", ":"}) {
+    SCOPED_TRACE(delimiter);
+    const std::string begin = Repeated(4080) + delimiter;
+    // Cut to "ann.smith@examp".
+    EXPECT_EQ(Shown(begin + "ann.smith@example.com" + delimiter + "1", std::nullopt),
+              begin + "a***");
+    // Cut after the delimiter.
+    EXPECT_EQ(Shown(begin + "an@secret.test" + delimiter + "1", std::nullopt),
+              begin + "a***" + delimiter);
+  }
+  EXPECT_EQ(Shown(Repeated(4080) + "#2001:db8:7:8::1.2.3.4", ":"), Repeated(4080) + "#2***");
+  EXPECT_EQ(Shown(Repeated(5000), ""), Repeated(4096));
+}
+
+TEST(LintRulesTest, PersonalDataInOrderedCodeIsFoundAndMasked) {
+  constexpr const char* kSchema =
+      R"({"encoding":"ordered_code","fields":[{"name":"n","type":"int64"},)"
+      R"({"name":"who","type":"string"},{"name":"m","type":"int64"}]})";
+  const auto key_schema = *keys::RowKeySchema::Parse(kSchema);
+  for (const char* const who : {"ann@example.com", "4111111111111111"}) {
+    SCOPED_TRACE(who);
+    LintFixture fixture(std::vector<FamilySchema>{});
+    fixture.AddTable("t", {{.name = "f"}}, "row_key_schema", kSchema);
+    for (const int64_t n : {1, 256, 70'000})
+      fixture.Key(*key_schema.Encode(std::vector<keys::Value>{n, who, n}));
+    const LintReport report = fixture.Lint(
+        {.only = {"KEY-PII", "SIZE-KEY-MAX"}, .parameters = {{"SIZE-KEY-MAX.bytes", 1}}});
+    ASSERT_EQ(report.findings.size(), 2u) << report.ToText();
+    EXPECT_EQ(report.findings[0].id, "SIZE-KEY-MAX");
+    EXPECT_EQ(report.findings[1].id, "KEY-PII");
+    EXPECT_EQ(report.findings[1].measured, 3);
+    EXPECT_EQ(report.findings[1].samples, std::vector<std::string>{std::string(who, 1) + "***"});
+    for (const std::string& sample : report.findings[0].samples) {
+      EXPECT_EQ(sample.find(who), std::string::npos);
+      EXPECT_NE(sample.find("***"), std::string::npos);
+    }
+  }
+}
+
 TEST(LintRulesTest, KeysMissTheirSchema) {
   constexpr const char* kSchema =
       R"({"encoding":"ordered_code","fields":[{"name":"id","type":"string"},)"

@@ -159,6 +159,30 @@ TEST_F(LintTraceTest, PersonalDataIsMasked) {
   EXPECT_EQ(report.ToJson().find("example.com"), std::string::npos) << report.ToJson();
 }
 
+TEST_F(LintTraceTest, AColumnWithoutAFamilyIsMasked) {
+  const std::string members = R"("op":"rmw","row":"a","increments":["ann@example.com"])";
+  const LintReport report = LintTrace(TraceText().Add(members, 100), {.only = {"COL-AGG"}});
+  ASSERT_EQ(report.findings.size(), 1u) << report.ToText();
+  EXPECT_EQ(report.findings[0].family, "a***");
+  for (const std::string& text : {report.ToText(), report.ToJson(), report.ToSarif("1")})
+    EXPECT_EQ(text.find("example.com"), std::string::npos) << text;
+}
+
+TEST_F(LintTraceTest, FingerprintsOfMaskedColumnsDiffer) {
+  const std::string members =
+      R"("op":"rmw","row":"a","increments":["f:ann@example.com","f:abe@example.com"])";
+  const LintReport report = LintTrace(TraceText().Add(members, 100), {.only = {"COL-AGG"}});
+  ASSERT_EQ(report.findings.size(), 2u) << report.ToText();
+  EXPECT_EQ(report.findings[0].column, report.findings[1].column);
+  const std::string sarif = report.ToSarif("1");
+  constexpr std::string_view kName = R"("stele/v1":")";
+  const size_t first = sarif.find(kName);
+  const size_t second = sarif.find(kName, first + 1);
+  ASSERT_NE(second, std::string::npos) << sarif;
+  EXPECT_NE(sarif.substr(first + kName.size(), 16), sarif.substr(second + kName.size(), 16));
+  EXPECT_EQ(sarif, report.ToSarif("1"));
+}
+
 TEST_F(LintTraceTest, BatchesOfSeveralRows) {
   const auto batch = [](const std::string& row) { return Set(row) + R"(,"batch":1)"; };
   Expect("ROW-MULTI-ATOMIC", 1, TraceText().Add(batch("a")).Add(batch("b")).Add(batch("c")));
