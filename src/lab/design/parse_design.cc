@@ -54,9 +54,9 @@ DesignInput ParseInput(const YamlNode& node, DesignErrors* errors) {
     if (!input.format.has_value())
       errors->Add(members.Find("format")->mark, "format must be csv, tsv, jsonl or dynamodb");
   }
-  if (input.file.empty() && members.Find("file") != nullptr)
-    errors->AddForFile(members.Find("file")->mark,
-                       "file is empty: leave it out if --input gives the file");
+  const YamlNode* const file = members.Find("file");
+  if (file != nullptr && file->kind == YamlNode::Kind::kText && file->text.empty())
+    errors->AddForFile(file->mark, "file is empty: leave it out if --input gives the file");
   input.columns = members.Texts("columns");
   if (members.IsEmptyList("columns"))
     errors->AddForFile(members.Find("columns")->mark, "columns has no column");

@@ -361,11 +361,34 @@ TEST(DesignTest, MembersWithoutEffectAreErrorsOfAFile) {
       {"stele: design/1\ninputs: {a: {format: csv, columns: []}}\n"
        "tables: {t: {families: {f: {}}, key: a}}\n",
        "d.yaml:2:36: columns has no column"},
+      {DesignWith("{a}", "    queries: {q: {read: {row: a, columns: [\"f:x\", \"f:x\"]}}}\n"),
+       "d.yaml:7:51: the column \"f:x\" is repeated"},
+      {DesignWith("{a}", "    queries: {q: {read: {row: a}, answer: [\"f:x\", \"f:x\"]}}\n"),
+       "d.yaml:7:51: the column \"f:x\" is repeated"},
+      {DesignWith("{a}",
+                  "    rows: [{input: in, cells: {\"f:x\": \"{a}\"}}]\n"
+                  "    queries: {q: {write: in, answer: []}}\n"),
+       "d.yaml:8:38: answer has no column"},
   };
   for (const auto& [text, error] : kCases) {
     EXPECT_EQ(ErrorOf(text), error);
     EXPECT_TRUE(ParseStoredDesign(text).ok()) << text;
   }
+}
+
+TEST(DesignTest, OneMistakeIsOneError) {
+  const std::vector<std::pair<std::string, std::string>> kCases = {
+      {DesignWith("{a}",
+                  "    queries: {q: {read: {row: a, columns: [\"g:v\"]}, answer: [\"f:v\"]}}\n"),
+       "d.yaml:7:44: the table has no family \"g\""},
+      {DesignWith("{a}",
+                  "    queries: {q: {read: {row: a, columns: [\"f:v\"]}, answer: [\"g:v\"]}}\n"),
+       "d.yaml:7:62: the table has no family \"g\""},
+      {"stele: design/1\ninputs: {a: {format: csv, file: [x]}}\n"
+       "tables: {t: {families: {f: {}}, key: a}}\n",
+       "d.yaml:2:33: a text is expected here"},
+  };
+  for (const auto& [text, error] : kCases) EXPECT_EQ(ErrorOf(text), error);
 }
 
 TEST(DesignTest, TheNormalFormIsADesign) {
