@@ -166,6 +166,8 @@ TEST_F(LintCommandTest, ChecksTheTablesOfADatabase) {
   const CommandResult carts = Run({"lint", "carts"});
   EXPECT_EQ(carts.out, "0 errors, 0 warnings, 0 notes\n");
   EXPECT_TRUE(carts.err.starts_with("stele: there are no rows")) << carts.err;
+  EXPECT_EQ(all.err,
+            "stele: tables without rows: carts. Nothing was checked there that needs rows\n");
   const std::string rows = Output({"export", "orders"});
   const CommandResult exported = RunPlain({"lint", "--rows", WriteFile("rows", rows)});
   EXPECT_NE(exported.out.find("KEY-UNPADDED"), std::string::npos);

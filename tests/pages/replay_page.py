@@ -30,6 +30,12 @@ USER = """
   seen.readout = text("#plots .readout")[0];
   const rateData = JSON.parse(document.getElementById("replay-data").textContent).rates;
 """ + browser.RATES + """
+  const slow = document.body.appendChild(document.createElement("div"));
+  slow.className = "plots";
+  window.reportPage.drawPlots(slow, document.createElement("div"), ["slow"], [{title: "get", curves: [[[50, 5000000], [100, 9999999]]]}],
+                              window.reportPage.latencyAxes);
+  seen.hasSlowLabel = text(".plots text").includes("10,000,000");
+  seen.cutLabels = Array.from(slow.querySelectorAll("text"), (label) => label.getBBox().x).filter((x) => x < 0).length;
   seen.images = document.images.length;
   seen.requests = performance.getEntriesByType("resource").length;
 """
@@ -39,8 +45,8 @@ def wrong_findings(seen, database):
     expected = {"errors": [], "ready": "true", "columns": ["operations", "ops/s"], "operations": ["get 50", "set 50", "all 100"],
                 "legend": ["latency", "calls alone"], "plots": ["get, us", "set, us"], "curves": [2, 2], "wrongLines": 0,
                 "rates": ["all operations, operations/s"], "rateLegend": ["reached", "due"], "rateOperations": [100, 100],
-                "rateCorners": [True, True], "narrowed": True, "sameMiddle": True, "images": 0,
-                "requests": 0}
+                "rateCorners": [True, True], "narrowed": True, "sameMiddle": True, "hasSlowLabel": True, "cutLabels": 0,
+                "images": 0, "requests": 0}
     wrong = [f"{name}: {seen.get(name)!r}, not {value!r}" for name, value in expected.items() if seen.get(name) != value]
     for name, text in (("run", f"database  {database}"), ("run", "open loop, 5000 operations/s"), ("notes", "late by more than 1 ms"),
                        ("readout", "latency: "), ("readout", "calls alone: ")):

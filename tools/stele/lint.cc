@@ -43,6 +43,8 @@ constexpr FlagSpec kLintFlags[] = {
 // Read if --config is not given and the file exists.
 constexpr char kConfigFile[] = "stele-lint.yaml";
 
+constexpr size_t kTablesShownMax = 20;
+
 enum class LintFormat { kText, kJson, kSarif };
 
 // Parses -o and --format, which accepts sarif in this verb.
@@ -177,12 +179,24 @@ absl::Status Explain(Session& session, const Flags& flags, const std::string& id
   return absl::OkStatus();
 }
 
-// Prints a note if there were no rows, since a file may be empty by mistake.
+// Prints a note about tables without rows, since a file may be empty by mistake.
 void NoteNoRows(Session& session, const lab::LintReport& report) {
   uint64_t rows = 0;
-  for (const auto& [name, counts] : report.tables) rows += counts.rows;
-  if (report.has_read_rows && rows == 0)
+  size_t count = 0;
+  std::string names;
+  for (const auto& [name, counts] : report.tables) {
+    rows += counts.rows;
+    if (!counts.has_read_rows || counts.rows > 0 || ++count > kTablesShownMax) continue;
+    names.append(names.empty() ? "" : ", ").append(internal::Printable(name));
+  }
+  if (report.has_read_rows && rows == 0) {
     session.Note("stele: there are no rows, so nothing was checked that needs them\n");
+    return;
+  }
+  if (count == 0) return;
+  if (count > kTablesShownMax) names += fmt::format(" and {} more", count - kTablesShownMax);
+  session.Note(fmt::format(
+      "stele: tables without rows: {}. Nothing was checked there that needs rows\n", names));
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ struct LintReport {
     uint64_t cells = 0;  // stored
     uint64_t bytes = 0;  // of row keys, qualifiers and values, stored
     bool is_sampled = false;
+    bool has_read_rows = false;  // its rows were read; it may have none
   };
   std::map<std::string, TableCounts> tables = {};
   bool has_read_rows = false;         // a source of rows was read; it may have none

@@ -32,6 +32,7 @@ struct DesignInput {
   std::string file;                         // "": --input gives it
   std::optional<RecordFormat> format = {};  // not set: by the ending of the file
   std::vector<std::string> columns = {};    // of CSV and TSV without a header line
+  Mark columns_mark = {};                   // of `columns`, if there are some
 };
 
 // The row key: one template, or a row key schema whose fields have templates.

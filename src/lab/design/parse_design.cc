@@ -1,7 +1,10 @@
 #include "lab/design/parse_design.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "io/file_system.h"
@@ -37,6 +40,8 @@ void CheckFormat(const MemberReader& members, const DesignInput& input, DesignEr
     errors->Add(members.Find("columns")->mark, "only csv and tsv have columns");
   std::vector<std::string> columns = input.columns;
   std::sort(columns.begin(), columns.end());
+  if (!columns.empty() && columns.front().empty())
+    errors->AddForFile(members.Find("columns")->mark, "a column has no name");
   const auto twice = std::adjacent_find(columns.begin(), columns.end());
   if (twice != columns.end())
     errors->Add(members.Find("columns")->mark,
@@ -54,14 +59,61 @@ DesignInput ParseInput(const YamlNode& node, DesignErrors* errors) {
     if (!input.format.has_value())
       errors->Add(members.Find("format")->mark, "format must be csv, tsv, jsonl or dynamodb");
   }
-  if (input.file.empty() && members.Find("file") != nullptr)
-    errors->AddForFile(members.Find("file")->mark,
-                       "file is empty: leave it out if --input gives the file");
+  const YamlNode* const file = members.Find("file");
+  if (file != nullptr && file->kind == YamlNode::Kind::kText && file->text.empty())
+    errors->AddForFile(file->mark, "file is empty: leave it out if --input gives the file");
   input.columns = members.Texts("columns");
   if (members.IsEmptyList("columns"))
     errors->AddForFile(members.Find("columns")->mark, "columns has no column");
+  if (const YamlNode* const columns = members.Find("columns")) input.columns_mark = columns->mark;
   CheckFormat(members, input, errors);
   return input;
+}
+
+// Adds the fields without `or`: a record that lacks one of them has no text.
+void AddNeededFields(const Template& text, std::set<std::string, std::less<>>* fields) {
+  for (const Template::Piece& piece : text.pieces()) {
+    const bool has_default = std::any_of(piece.functions.begin(), piece.functions.end(),
+                                         [](const TemplateFunction& function) {
+                                           return function.kind == TemplateFunction::Kind::kOr;
+                                         });
+    if (piece.is_field && !has_default) fields->insert(piece.text);
+  }
+}
+
+// Returns the fields that a table needs from the records of an input.
+std::set<std::string, std::less<>> NeededFields(const DesignTable& table,
+                                                const std::string& input) {
+  std::set<std::string, std::less<>> fields;
+  for (const DesignRow& row : table.rows) {
+    if (row.input != input) continue;
+    AddNeededFields(table.key.text, &fields);
+    for (const Template& part : table.key.from) AddNeededFields(part, &fields);
+    for (const auto& [field, value] : row.when) fields.insert(field);
+    if (row.timestamp.has_value()) AddNeededFields(*row.timestamp, &fields);
+    for (const DesignCell& cell : row.cells) {
+      AddNeededFields(cell.qualifier, &fields);
+      AddNeededFields(cell.value, &fields);
+    }
+  }
+  return fields;
+}
+
+// Checks that the records of a file without a header line have the fields of the tables.
+void CheckColumns(const DesignModel& design, DesignErrors* errors) {
+  for (const DesignInput& input : design.inputs) {
+    if (input.columns.empty()) continue;
+    std::set<std::string, std::less<>> known(input.columns.begin(), input.columns.end());
+    for (const DesignTable& table : design.tables) {
+      for (const std::string& field : NeededFields(table, input.name)) {
+        if (!known.insert(field).second) continue;
+        errors->AddForFile(
+            input.columns_mark,
+            fmt::format("columns lacks the field \"{}\", which the table \"{}\" uses",
+                        Printable(field), Printable(table.name)));
+      }
+    }
+  }
 }
 
 // Returns the error of the engine for the filter of a read. A filter with fields has none, because
@@ -137,6 +189,7 @@ absl::StatusOr<DesignModel> ParseText(std::string_view text, std::string_view fi
     design.inputs.push_back(ParseInput(*input, errors));
   ParseTables(members, &design, errors);
   if (const YamlNode* const lint = members.Find("lint")) design.lint = ParseLint(*lint, errors);
+  if (errors->empty()) CheckColumns(design, errors);
   if (errors->empty()) CheckTables(design, errors);
   STELE_RETURN_IF_ERROR(errors->ToStatus());
   return design;

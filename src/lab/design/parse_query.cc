@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,7 @@ constexpr int64_t kFanOutMax = 1000;
 std::vector<DesignColumn> ParseColumns(const MemberReader& members, std::string_view name,
                                        const QueryScope& scope, DesignErrors* errors) {
   std::vector<DesignColumn> columns;
+  std::set<std::string> found;
   if (members.IsEmptyList(name))
     errors->AddForFile(members.Find(name)->mark, fmt::format("{} has no column", name));
   for (const YamlNode* const element : members.ElementsOf(name)) {
@@ -36,23 +38,33 @@ std::vector<DesignColumn> ParseColumns(const MemberReader& members, std::string_
     if (!scope.has_family(column.family))
       errors->Add(element->mark,
                   fmt::format("the table has no family \"{}\"", Printable(column.family)));
+    if (!found.insert(*text).second &&
+        errors->AddForFile(element->mark,
+                           fmt::format("the column \"{}\" is repeated", Printable(*text))))
+      continue;
     columns.push_back(std::move(column));
   }
   return columns;
 }
 
-// Checks that the query reads the columns of its answer.
-void CheckAnswer(const MemberReader& members, const DesignQuery& query, DesignErrors* errors) {
+// Checks that the query reads the columns of its answer. A column of an unknown family is an error
+// of its own.
+void CheckAnswer(const MemberReader& members, const DesignQuery& query, const QueryScope& scope,
+                 DesignErrors* errors) {
+  if (query.answer.empty()) return;
   const YamlNode* const answer = members.Find("answer");
-  if (answer == nullptr) return;
   if (!query.read.has_value()) {
     if (members.Find("write") != nullptr)
       errors->AddForFile(answer->mark, "a query that writes has no answer");
     return;
   }
   const std::vector<DesignColumn>& columns = query.read->columns;
-  if (columns.empty()) return;  // the query reads all columns
+  const bool has_families =
+      std::all_of(columns.begin(), columns.end(),
+                  [&](const DesignColumn& column) { return scope.has_family(column.family); });
+  if (columns.empty() || !has_families) return;  // empty: the query reads all columns
   for (const DesignColumn& column : query.answer) {
+    if (!scope.has_family(column.family)) continue;
     const bool is_read = std::any_of(columns.begin(), columns.end(), [&](const auto& read) {
       return read.family == column.family && read.qualifier == column.qualifier;
     });
@@ -179,7 +191,7 @@ DesignQuery ParseQuery(const YamlNode& node, const QueryScope& scope, DesignErro
                   fmt::format("the table has no rows of the input \"{}\"", Printable(*input)));
     }
   }
-  CheckAnswer(members, query, errors);
+  CheckAnswer(members, query, scope, errors);
   return query;
 }
 

@@ -10,7 +10,8 @@ using Range = TraceRecord::Range;
 std::vector<Range> RangesOf(const TraceRecord& record) {
   std::vector<Range> ranges = record.ranges;
   for (const std::string& key : record.keys) ranges.push_back({.start = key, .end = key + '\0'});
-  if (ranges.empty()) ranges.push_back({.start = record.start, .end = record.end});
+  if (ranges.empty() && !record.has_ranges)
+    ranges.push_back({.start = record.start, .end = record.end});
   return ranges;
 }
 
@@ -41,6 +42,7 @@ BandRange BandsOf(const Bands& bands, const Range& range, const TraceRecord& rec
 
 std::vector<BandRange> TouchedBands(const Bands& bands, const TraceRecord& record) {
   std::vector<Range> ranges = RangesOf(record);
+  if (ranges.empty()) return {};
   const Range first = ranges.front();
   std::erase_if(ranges, [&](const Range& range) { return IsUnread(range, record); });
   if (ranges.empty()) ranges.push_back(first);

@@ -10,8 +10,8 @@
 
 namespace stele::internal::lab {
 
-// Returns disjoint ranges in order, at least one. A scan that was stopped ends at the band of its
-// last row; a reverse scan begins there.
+// Returns disjoint ranges in order. A scan that was stopped ends at the band of its last row; a
+// reverse scan begins there. Only a scan of no rows, with an empty list of ranges, has no bands.
 std::vector<BandRange> TouchedBands(const Bands& bands, const TraceRecord& record);
 
 }  // namespace stele::internal::lab

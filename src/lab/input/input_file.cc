@@ -92,6 +92,13 @@ std::string_view OtherFormat(std::string_view start) {
   return start.starts_with("PK\x03\x04") ? "zip" : "";
 }
 
+// Returns true for the first bytes of a zstd frame. A skippable frame, which pzstd writes before
+// the data, begins with 5X 2a 4d 18.
+bool IsZstd(std::string_view start) {
+  if (start.starts_with("\x28\xb5\x2f\xfd")) return true;
+  return start.size() >= 4 && (start[0] & 0xf0) == 0x50 && start.substr(1, 3) == "\x2a\x4d\x18";
+}
+
 // Returns the format that the ending of a name states, or "".
 std::string_view FormatOfEnding(std::string_view path) {
   return path.ends_with(".gz") ? "gzip" : path.ends_with(".zst") ? "zstd" : "";
@@ -151,7 +158,7 @@ absl::Status InputFile::ChooseDecompressor(std::string_view path) {
                                      other);
   if (pending_.starts_with("\x1f\x8b")) {
     STELE_ASSIGN_OR_RETURN(decompressor_, GzipDecompressor::Create());
-  } else if (pending_.starts_with("\x28\xb5\x2f\xfd")) {
+  } else if (IsZstd(pending_)) {
     STELE_ASSIGN_OR_RETURN(decompressor_, ZstdDecompressor::Create());
   } else if (const std::string_view format = FormatOfEnding(path); !format.empty()) {
     return internal::InvalidArgument("{}: not {} data", Printable(path, 4096), format);

@@ -244,7 +244,8 @@ class LintRun {
       counts = {.rows = rows->facts->rows(),
                 .cells = rows->facts->sizes().cells(),
                 .bytes = rows->facts->sizes().bytes(),
-                .is_sampled = checked->is_sampled};
+                .is_sampled = checked->is_sampled,
+                .has_read_rows = true};
     STELE_RETURN_IF_ERROR(CheckOperations(rows.has_value() ? &*rows : nullptr, checked));
     checked->facts = nullptr;
     return absl::OkStatus();

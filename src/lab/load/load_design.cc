@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/status.h"
@@ -26,7 +27,8 @@ using stele::lab::LoadOptions;
 using stele::lab::LoadReport;
 
 constexpr size_t kProgressRecords = 256;
-constexpr size_t kDuplicateRowsMax = 3;  // listed per table
+constexpr size_t kDuplicateRowsMax = 3;    // listed per table
+constexpr uint64_t kHeaderErrorsMax = 20;  // listed
 
 // One load, from its options to its report.
 class LoadRun {
@@ -164,14 +166,16 @@ class LoadRun {
   void CheckHeader(size_t file, const RecordReader& reader) {
     if (reader.header() == nullptr) return;
     const std::string& input = input_names_[files_[file].input];
+    std::set<std::string> found;  // several tables may need one field
     for (size_t t = 0; t < tables_.size(); ++t) {
       bool reads_all = false;  // a record that no entry selects needs no key
       for (const DesignRow& row : tables_[t]->rows)
         reads_all = reads_all || (row.input == input && row.when.empty());
       hints_[t].AddHeader(input, *reader.header());
       const std::string lacking = hints_[t].LackingField(input, *reader.header());
-      if (reads_all && !lacking.empty())
-        header_errors_.push_back(fmt::format("{}: no records. {}", FileName(file), lacking));
+      if (!reads_all || lacking.empty() || !found.insert(lacking).second) continue;
+      if (++header_errors_ <= kHeaderErrorsMax)
+        header_text_ += fmt::format("\n  {}: no records. {}", FileName(file), lacking);
     }
   }
 
@@ -273,9 +277,11 @@ class LoadRun {
     report_.listed = check_->listed_duplicates();
     if (check_->left_out().size() > options_.bad_records_max) return TooManyLeftOut();
     // A record with such a header would be bad.
-    if (header_errors_.empty() || options_.bad_records_max > 0) return absl::OkStatus();
+    if (header_errors_ == 0 || options_.bad_records_max > 0) return absl::OkStatus();
     if (options_.refused != nullptr) *options_.refused = report_;
-    return InvalidArgument("nothing was written\n  {}", fmt::join(header_errors_, "\n  "));
+    if (header_errors_ > kHeaderErrorsMax)
+      header_text_ += fmt::format("\n  and {} more", header_errors_ - kHeaderErrorsMax);
+    return InvalidArgument("nothing was written{}", header_text_);
   }
 
   absl::Status TooManyLeftOut() {
@@ -379,8 +385,9 @@ class LoadRun {
   std::optional<LoadCheck> check_;
   BadItems bad_;
   MappedRecord record_;
-  std::vector<FieldHints> hints_;           // of each table
-  std::vector<std::string> header_errors_;  // of files without records
+  std::vector<FieldHints> hints_;  // of each table
+  uint64_t header_errors_ = 0;     // of files without records
+  std::string header_text_;        // the first ones, one per line
   // What the header of a file lacks for a table, or "". Only of those that have bad records.
   std::map<std::pair<uint64_t, uint64_t>, std::string> lacking_;
   LoadReport report_;

@@ -15,6 +15,7 @@ absl::StatusOr<std::unique_ptr<DelimitedRecords>> DelimitedRecords::Open(
   STELE_ASSIGN_OR_RETURN(auto input, InputFile::Open(path, false));
   auto lines = std::make_unique<LineReader>(std::move(input), kTextRecordBytesMax, 0);
   std::unique_ptr<DelimitedRecords> records(new DelimitedRecords(std::move(lines), delimiter));
+  records->are_names_given_ = !names.empty();
   if (names.empty()) {
     STELE_ASSIGN_OR_RETURN(const bool any, records->Read());
     if (!any) return InvalidArgument("{}: the file has no header line", ShownText(path));
@@ -45,7 +46,9 @@ absl::Status DelimitedRecords::SetNames(std::vector<std::string> names) {
 absl::StatusOr<bool> DelimitedRecords::Next() {
   STELE_ASSIGN_OR_RETURN(const bool any, Read());
   if (any && status_.ok() && spans_.size() != places_.size())
-    status_ = InvalidArgument("{} fields, but the header has {}", spans_.size(), places_.size());
+    status_ = InvalidArgument("{} fields, but {} {}", spans_.size(),
+                              are_names_given_ ? "the design has columns for" : "the header has",
+                              places_.size());
   return any;
 }
 

@@ -71,6 +71,7 @@ class DelimitedRecords : public RecordReader, private FieldSource {
   const std::unique_ptr<LineReader> lines_;
   const char delimiter_;
   std::vector<std::string> header_;
+  bool are_names_given_ = false;
   std::vector<std::pair<std::string, size_t>> places_;  // of the names, sorted
   std::string_view text_;
   std::string record_;  // a record of several lines

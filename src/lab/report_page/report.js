@@ -8,7 +8,7 @@
   const WIDTH = 480;
   const WIDTH_MIN = 260;
   const HEIGHT = 280;
-  const LEFT = 64;
+  const LEFT_MIN = 64;
   const RIGHT = 24;
   const TOP = 26;
   const BOTTOM = 24;
@@ -118,6 +118,9 @@
       this.axes = axes;
       // A narrow window has narrow plots with texts of the same size.
       this.width = Math.min(Math.max(parent.clientWidth - 2, WIDTH_MIN), WIDTH);
+      // The texts of the rows end before the left margin, and a long one needs a wider margin.
+      const longest = Math.max(...axes.rows.map(([, text]) => text.length));
+      this.left = Math.max(LEFT_MIN, 10 + 7 * longest);
       const figure = parent.appendChild(element("figure"));
       figure.className = "plot";
       this.root = svg(figure, "svg", {width: this.width, viewBox: `0 0 ${this.width} ${HEIGHT}`, role: "img", tabindex: 0, "aria-label": `${axes.name}: ${title}`});
@@ -139,7 +142,7 @@
     }
 
     x(share) {
-      return LEFT + share * (this.width - LEFT - RIGHT);
+      return this.left + share * (this.width - this.left - RIGHT);
     }
 
     y(share) {
@@ -148,14 +151,14 @@
 
     shareAt(clientX) {
       const box = this.root.getBoundingClientRect();
-      return (((clientX - box.left) * this.width) / box.width - LEFT) / (this.width - LEFT - RIGHT);
+      return (((clientX - box.left) * this.width) / box.width - this.left) / (this.width - this.left - RIGHT);
     }
 
     drawGrid() {
       for (const [share, text] of this.axes.rows) {
         const y = this.y(share);
-        svg(this.root, "line", {class: "grid-line", x1: LEFT, x2: this.width - RIGHT, y1: y, y2: y});
-        svg(this.root, "text", {x: LEFT - 6, y: y + 4, "text-anchor": "end"}, text);
+        svg(this.root, "line", {class: "grid-line", x1: this.left, x2: this.width - RIGHT, y1: y, y2: y});
+        svg(this.root, "text", {x: this.left - 6, y: y + 4, "text-anchor": "end"}, text);
       }
       let free = 0;
       for (const [share, text] of this.axes.columns) {

@@ -46,7 +46,7 @@ void LoadSpread::AddScan(const TraceRecord& record) {
   const auto end_of = [&](const std::optional<std::string>& end) {
     return end.has_value() && !end->empty() ? BandBefore(*end) : bands_.size() - 1;
   };
-  if (record.ranges.empty()) {
+  if (!record.has_ranges) {
     const size_t first = BandOf(record.start.value_or(""));
     if (!record.last.has_value()) {
       add(first, end_of(record.end));

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "lab/trace/prefix_scans.h"
 
@@ -23,15 +25,26 @@ constexpr size_t kTagsMax = 1'000;
 constexpr size_t kTagBytesMax = 256;
 
 // An empty bound is no bound.
-bool HasNoBound(const std::optional<std::string>& start, const std::optional<std::string>& end) {
-  return start.value_or("").empty() && end.value_or("").empty();
+std::string_view BoundOf(const std::optional<std::string>& bound) {
+  return bound.has_value() ? std::string_view(*bound) : std::string_view();
 }
 
-bool HasNoBound(const TraceRecord& scan) {
-  if (!scan.has_ranges) return HasNoBound(scan.start, scan.end);
-  return std::any_of(scan.ranges.begin(), scan.ranges.end(), [](const TraceRecord::Range& range) {
-    return HasNoBound(range.start, range.end);
-  });
+// Returns true if the range of a scan, or its ranges together, are the whole table.
+bool CoversTable(const TraceRecord& scan) {
+  if (!scan.has_ranges)
+    return BoundOf(scan.start).empty() && BoundOf(scan.end).empty() && scan.keys.empty();
+  std::vector<std::pair<std::string_view, std::string_view>> ranges;
+  ranges.reserve(scan.ranges.size());
+  for (const TraceRecord::Range& range : scan.ranges)
+    ranges.emplace_back(BoundOf(range.start), BoundOf(range.end));
+  std::sort(ranges.begin(), ranges.end());
+  std::string_view covered_end;  // the ranges so far have all rows before it
+  for (const auto& [start, end] : ranges) {
+    if (start > covered_end) return false;
+    if (end.empty()) return true;
+    covered_end = std::max(covered_end, end);
+  }
+  return false;
 }
 
 }  // namespace
@@ -132,9 +145,8 @@ OperationFacts::FamilySet OperationFacts::MostReadFamilies() const {
 void OperationFacts::AddScan(const TraceRecord& record) {
   const bool has_seen_half = table_rows_ > 0 && record.rows_seen.has_value() &&
                              *record.rows_seen >= table_rows_ - table_rows_ / 2;
-  const bool is_unbounded =
-      HasNoBound(record) && record.keys.empty() && record.limit.value_or(0) == 0;
-  if (is_unbounded || has_seen_half) full_scans_ += record.sample;
+  const bool is_unlimited = record.limit.value_or(0) == 0;
+  if ((is_unlimited && CoversTable(record)) || has_seen_half) full_scans_ += record.sample;
   if (!delimiter_.empty() && IsPrefixScan(record) && record.start->ends_with(delimiter_) &&
       record.rows_returned.value_or(0) >= 2 &&
       static_cast<double>(record.bytes.value_or(0)) < limits_.small_bytes)

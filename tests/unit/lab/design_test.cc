@@ -339,6 +339,19 @@ TEST(DesignTest, ReportsSeveralErrorsAndAtMostTwenty) {
   EXPECT_TRUE(text.ends_with("d.yaml: and 5 more errors")) << text;
 }
 
+// The table reads the fields id and v, and w if there is one.
+std::string DesignWithColumns(std::string_view columns) {
+  return fmt::format(
+      "stele: design/1\ninputs: {{a: {{format: csv, columns: {}}}, b: {{format: csv}}}}\n"
+      "tables: {{t: {{families: {{f: {{}}}}, key: \"{{id}}\", rows: [{{input: a, cells: {{\"f:v\": "
+      "\"{{v}}{{w|or:0}}\"}}}}, {{input: b, cells: {{\"f:v\": \"{{u}}\"}}}}]}}}}\n",
+      columns);
+}
+
+TEST(DesignTest, ColumnsMayHaveMoreFieldsThanTheTablesUse) {
+  EXPECT_EQ(ErrorOf(DesignWithColumns("[v, x, id]")), "");
+}
+
 // A stored design stays as it was.
 TEST(DesignTest, MembersWithoutEffectAreErrorsOfAFile) {
   const std::vector<std::pair<std::string, std::string>> kCases = {
@@ -361,11 +374,39 @@ TEST(DesignTest, MembersWithoutEffectAreErrorsOfAFile) {
       {"stele: design/1\ninputs: {a: {format: csv, columns: []}}\n"
        "tables: {t: {families: {f: {}}, key: a}}\n",
        "d.yaml:2:36: columns has no column"},
+      {DesignWith("{a}", "    queries: {q: {read: {row: a, columns: [\"f:x\", \"f:x\"]}}}\n"),
+       "d.yaml:7:51: the column \"f:x\" is repeated"},
+      {DesignWith("{a}", "    queries: {q: {read: {row: a}, answer: [\"f:x\", \"f:x\"]}}\n"),
+       "d.yaml:7:51: the column \"f:x\" is repeated"},
+      {DesignWith("{a}",
+                  "    rows: [{input: in, cells: {\"f:x\": \"{a}\"}}]\n"
+                  "    queries: {q: {write: in, answer: []}}\n"),
+       "d.yaml:8:38: answer has no column"},
+      {DesignWithColumns("[id, v, \"\"]"), "d.yaml:2:36: a column has no name"},
+      {DesignWithColumns("[x, v]"),
+       "d.yaml:2:36: columns lacks the field \"id\", which the table \"t\" uses"},
+      {DesignWithColumns("[id]"),
+       "d.yaml:2:36: columns lacks the field \"v\", which the table \"t\" uses"},
   };
   for (const auto& [text, error] : kCases) {
     EXPECT_EQ(ErrorOf(text), error);
     EXPECT_TRUE(ParseStoredDesign(text).ok()) << text;
   }
+}
+
+TEST(DesignTest, OneMistakeIsOneError) {
+  const std::vector<std::pair<std::string, std::string>> kCases = {
+      {DesignWith("{a}",
+                  "    queries: {q: {read: {row: a, columns: [\"g:v\"]}, answer: [\"f:v\"]}}\n"),
+       "d.yaml:7:44: the table has no family \"g\""},
+      {DesignWith("{a}",
+                  "    queries: {q: {read: {row: a, columns: [\"f:v\"]}, answer: [\"g:v\"]}}\n"),
+       "d.yaml:7:62: the table has no family \"g\""},
+      {"stele: design/1\ninputs: {a: {format: csv, file: [x]}}\n"
+       "tables: {t: {families: {f: {}}, key: a}}\n",
+       "d.yaml:2:33: a text is expected here"},
+  };
+  for (const auto& [text, error] : kCases) EXPECT_EQ(ErrorOf(text), error);
 }
 
 TEST(DesignTest, TheNormalFormIsADesign) {

@@ -294,6 +294,7 @@ TEST_F(HeatMapTest, BandsOfAScan) {
   EXPECT_EQ(counts(R"(,"ranges":[["a","b"],["d",null]])"), (Doubles{1, 0, 0, 1, 1}));
   EXPECT_EQ(counts(R"(,"ranges":[["a","c"],["d","f"]],"last":"b")"), (Doubles{1, 1, 0, 0, 0}));
   EXPECT_EQ(counts(R"(,"ranges":[["a","c"],["d","f"]],"last":"d")"), (Doubles{1, 1, 0, 1, 0}));
+  EXPECT_EQ(counts(R"(,"ranges":[])"), Doubles(5, 0));  // a scan of no rows
 }
 
 TEST_F(HeatMapTest, StartAndLastOfAScanAreKnownKeys) {

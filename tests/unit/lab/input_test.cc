@@ -49,6 +49,33 @@ std::string Zstd(std::string_view bytes) {
   return out;
 }
 
+// A frame of zstd that readers skip, of fewer than 256 bytes. `number` is from 0 to 15.
+std::string SkippableFrame(int number, std::string_view bytes) {
+  std::string frame = "\x50\x2a\x4d\x18";
+  frame[0] = static_cast<char>(0x50 + number);
+  frame += static_cast<char>(bytes.size());
+  return frame.append(3, '\0').append(bytes);
+}
+
+TEST(InputFileTest, ReadsZstdThatBeginsWithASkippableFrame) {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> kLines = {"one", "two"};
+  const std::string data = Zstd("one\ntwo\n");
+  for (const int number : {0, 1, 15}) {
+    const std::string frame = SkippableFrame(number, "size");
+    EXPECT_EQ(LinesOf(directory.Write("a.zst", frame + data)).lines, kLines);
+    EXPECT_EQ(LinesOf(directory.Write("b", frame + SkippableFrame(3, "") + data)).lines, kLines);
+    const FileLines at_end = LinesOf(directory.Write("c.zst", frame + data + frame));
+    EXPECT_EQ(at_end.lines, kLines);
+    EXPECT_TRUE(at_end.status.ok()) << at_end.status;
+    const FileLines alone = LinesOf(directory.Write("d.zst", frame));
+    EXPECT_TRUE(alone.status.ok() && alone.lines.empty()) << alone.status;
+    const absl::Status cut =
+        LinesOf(directory.Write("e.zst", frame.substr(0, frame.size() - 1))).status;
+    EXPECT_TRUE(absl::IsInvalidArgument(cut)) << cut;
+  }
+}
+
 TEST(InputFileTest, ReadsPlainGzipAndZstdByContent) {
   const TemporaryDirectory directory;
   const std::string text = "one\r\ntwo\n\nfour";

@@ -328,6 +328,8 @@ TEST(LoadSpreadTest, ScansCountInEachOfTheirBands) {
   scan.is_reverse = true;
   EXPECT_EQ(bands_of(scan), (Bands{0, 0, 0, 1, 1, 0, 0, 0, 0, 0}));
   TraceRecord ranges{.op = TraceOp::kScan, .sample = 3};
+  ranges.has_ranges = true;
+  EXPECT_EQ(bands_of(ranges), Bands(10, 0));  // a scan of no rows
   ranges.ranges = {{.start = "", .end = "11"}, {.start = "1", .end = "3"}, {.start = "8"}};
   EXPECT_EQ(bands_of(ranges), (Bands{3, 3, 3, 0, 0, 0, 0, 0, 3, 3}));
   ranges.last = "85";

@@ -262,12 +262,15 @@ TEST_F(LintTraceTest, ScansOfTheWholeTable) {
   Expect("KEY-FULL-SCAN", 0.02, TraceText().Add(Get("a"), 98).Add(scan, 2));
   Expect("KEY-FULL-SCAN", std::nullopt, TraceText().Add(Get("a"), 99).Add(scan, 1));
   Expect("KEY-FULL-SCAN", std::nullopt, TraceText().Add(Get("a"), 98).Add(Scan(R"("limit":5)"), 2));
-  // Empty bounds are no bounds.
+  // Empty bounds are no bounds. Several ranges may be the whole table together.
   for (const std::string bounds :
-       {R"("start":"","end":"")", R"("start":"")", R"("end":"")", R"("ranges":[[null,""]])"})
+       {R"("start":"","end":"")", R"("start":"")", R"("end":"")", R"("ranges":[[null,""]])",
+        R"("ranges":[["a",""],["","b"]])", R"("ranges":[["b","d"],["d",null],["a","c"],["","a"]])",
+        R"("ranges":[["",""]],"keys":["a"])"})
     Expect("KEY-FULL-SCAN", 1, TraceText().Add(Scan(bounds), 100));
-  for (const std::string bounds : {R"("start":"a","end":"")", R"("start":"","end":"b")",
-                                   R"("ranges":[["a",""],["","b"]])", R"("ranges":[])"})
+  for (const std::string bounds :
+       {R"("start":"a","end":"")", R"("start":"","end":"b")", R"("ranges":[])",
+        R"("ranges":[["b",""],["","a"]])", R"("ranges":[["","c"],["a","b"]])", R"("keys":["a"])"})
     Expect("KEY-FULL-SCAN", std::nullopt, TraceText().Add(Scan(bounds), 100));
   LintFixture fixture;
   fixture.Keys(0, 3, [](int i) { return std::to_string(i); });

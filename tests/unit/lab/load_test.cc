@@ -169,6 +169,21 @@ TEST_F(LoadTest, AFileWithoutRecordsMustHaveTheFieldsOfTheKey) {
   EXPECT_TRUE(Load("key,v,n\n", {}, text).ok());
 }
 
+TEST_F(LoadTest, ErrorsOfHeadersAreListedOnceAndAtMostTwenty) {
+  // 22 fields, each of the keys of two tables.
+  std::string text = "stele: design/1\ninputs: {in: {file: in.csv}}\ntables:\n";
+  for (int i = 0; i < 44; ++i)
+    text += fmt::format(
+        "  t{:02}: {{families: {{f: {{}}}}, key: \"{{k{:02}}}\","
+        " rows: [{{input: in, cells: {{\"f:v\": \"{{v}}\"}}}}]}}\n",
+        i, i / 2);
+  std::string expected = "nothing was written";
+  for (int i = 0; i < 20; ++i)
+    expected += fmt::format("\n  {}: no records. The header has no field \"k{:02}\"; it has key, v",
+                            directory_.File("in.csv"), i);
+  EXPECT_EQ(std::string(Load("key,v\n", {}, text).status().message()), expected + "\n  and 2 more");
+}
+
 TEST_F(LoadTest, AHeaderWithoutAFieldOfTheKeyIsListedOnce) {
   const auto report = Load("key,v,n\na,1,5\nb,2,6\nc,3,7,8\n");
   EXPECT_EQ(

@@ -107,6 +107,7 @@ TEST_F(RecordsTest, WrongCsvIsABadRecord) {
   EXPECT_EQ(found[3], "5:field 1: text after the closing quote");
   EXPECT_EQ(found[4], "6: 1 2 -");
   EXPECT_EQ(found[5], "7:field 1: the quote is not closed");
+  EXPECT_EQ(Csv("1\n1,2\n", {"a", "b"})[0], "1:1 fields, but the design has columns for 2");
 }
 
 TEST_F(RecordsTest, AWrongHeaderIsAnError) {

@@ -62,6 +62,11 @@ absl::StatusOr<KeyFormat> KeyFormat::Parse(std::string_view text) {
   }
   format.before_ = text.substr(0, percent);
   format.after_ = text.substr(end + 1);
+  if (format.LowerBound() <= kMarkerRow)
+    return internal::InvalidArgument(
+        "--key-format \"{}\": the text before %d must be greater than \"{}\", the row that marks a "
+        "table of bench",
+        internal::Printable(text), kMarkerRow);
   return format;
 }
 

@@ -13,11 +13,15 @@
 
 namespace stele::cli {
 
+// The row that marks a table of bench on a server. All keys of KeyFormat are greater.
+inline constexpr char kMarkerRow[] = "!bench";
+
 // Converts row numbers to row keys.
 class KeyFormat {
  public:
   // "user" (user and 12 digits), "hash" (16 hex digits of Fnv1a), or a printf format with one %d or
-  // %0Nd.
+  // %0Nd. Errors: InvalidArgument for other texts, and for a format whose LowerBound() is not
+  // greater than kMarkerRow.
   static absl::StatusOr<KeyFormat> Parse(std::string_view text);
 
   std::string KeyOf(uint64_t number) const;

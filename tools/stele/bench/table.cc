@@ -15,7 +15,6 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr char kDataProperty[] = "bench.data";
 constexpr char kRowsProperty[] = "bench.rows";
-constexpr char kMarkerRow[] = "!bench";
 constexpr std::string_view kChanged = "changed";  // instead of the number of rows
 constexpr uint64_t kLoadBatchRows = 100;
 // Row keys that are not ascending are sorted in memory for a bulk load, up to this number.
