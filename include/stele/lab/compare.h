@@ -25,6 +25,7 @@
 #include "stele/lab/histogram.h"
 #include "stele/lab/lint.h"
 #include "stele/lab/replay.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/stats.h"
 #include "stele/timestamp.h"
 
