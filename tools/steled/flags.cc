@@ -215,7 +215,7 @@ constexpr FlagSpec kFlags[] = {
     {"max-calls", "N", "data calls that run at once; more are refused with UNAVAILABLE (256)",
      &SetCallsMax},
     {"stall-timeout", "SECONDS",
-     "how long a client may leave an answer unread before the\ncall is ended (60)",
+     "how long a client may stop reading a response before the\ncall is ended (60)",
      &SetStallTimeout},
     {"max-message-bytes", "BYTES",
      "the largest message of a read, up to 256MiB; larger rows span several\n(4MiB less 4KiB)",
