@@ -64,7 +64,7 @@ struct EstimateSettings {
 // The state of the block cache at the start of a round.
 enum class CompareCaches : uint8_t {
   kWarm,  // all blocks that fit
-  kCold,  // empty, with a size of at most 3.5 MiB
+  kCold,  // empty, with a size of at most 4 MiB
   kBoth,  // the rounds run with a warm cache, and then again with a cold one
 };
 
