@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "stele/mutation.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 
 namespace stele {
 namespace internal {

@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "stele/mutation.h"
 #include "stele/options.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/schema.h"
 #include "stele/snapshot.h"
 #include "stele/stats.h"

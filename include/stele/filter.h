@@ -18,6 +18,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/row_set.h"
 #include "stele/timestamp.h"
 

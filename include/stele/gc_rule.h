@@ -18,6 +18,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 
 namespace stele {
 namespace internal {

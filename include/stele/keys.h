@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "stele/filter.h"
 #include "stele/options.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/row.h"
 #include "stele/row_set.h"
 #include "stele/schema.h"

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
+
 namespace stele {
 namespace internal {
 class SharedBudget;

@@ -19,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "stele/memory_budget.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/snapshot.h"
 #include "stele/timestamp.h"
 #include "stele/trace.h"  // IWYU pragma: export

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "stele/database.h"
 #include "stele/options.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 
 namespace stele {
 inline namespace v0 {

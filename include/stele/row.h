@@ -16,6 +16,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/timestamp.h"
 
 namespace stele {

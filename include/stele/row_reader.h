@@ -12,6 +12,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/row.h"
 #include "stele/stats.h"
 

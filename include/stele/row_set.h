@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/base/attributes.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 
 namespace stele {
 inline namespace v0 {

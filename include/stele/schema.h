@@ -16,6 +16,7 @@
 
 #include "absl/base/attributes.h"
 #include "stele/gc_rule.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 
 namespace stele {
 inline namespace v0 {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/timestamp.h"
 
 namespace stele {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/row_set.h"
 #include "stele/timestamp.h"
 

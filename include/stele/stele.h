@@ -20,23 +20,20 @@
 // stele/lab/*.h (the schema lab).
 #pragma once
 
-#if __cplusplus < 202002L
-#error "Stele needs C++20: compile with -std=c++20, or set CMAKE_CXX_STANDARD to 20"
-#endif
-
-#include "stele/bulk_load.h"      // IWYU pragma: export
-#include "stele/database.h"       // IWYU pragma: export
-#include "stele/filter.h"         // IWYU pragma: export
-#include "stele/gc_rule.h"        // IWYU pragma: export
-#include "stele/memory_budget.h"  // IWYU pragma: export
-#include "stele/mutation.h"       // IWYU pragma: export
-#include "stele/options.h"        // IWYU pragma: export
-#include "stele/row.h"            // IWYU pragma: export
-#include "stele/row_reader.h"     // IWYU pragma: export
-#include "stele/row_set.h"        // IWYU pragma: export
-#include "stele/schema.h"         // IWYU pragma: export
-#include "stele/snapshot.h"       // IWYU pragma: export
-#include "stele/stats.h"          // IWYU pragma: export
-#include "stele/table.h"          // IWYU pragma: export
-#include "stele/timestamp.h"      // IWYU pragma: export
-#include "stele/trace.h"          // IWYU pragma: export
+#include "stele/bulk_load.h"       // IWYU pragma: export
+#include "stele/database.h"        // IWYU pragma: export
+#include "stele/filter.h"          // IWYU pragma: export
+#include "stele/gc_rule.h"         // IWYU pragma: export
+#include "stele/memory_budget.h"   // IWYU pragma: export
+#include "stele/mutation.h"        // IWYU pragma: export
+#include "stele/options.h"         // IWYU pragma: export
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
+#include "stele/row.h"             // IWYU pragma: export
+#include "stele/row_reader.h"      // IWYU pragma: export
+#include "stele/row_set.h"         // IWYU pragma: export
+#include "stele/schema.h"          // IWYU pragma: export
+#include "stele/snapshot.h"        // IWYU pragma: export
+#include "stele/stats.h"           // IWYU pragma: export
+#include "stele/table.h"           // IWYU pragma: export
+#include "stele/timestamp.h"       // IWYU pragma: export
+#include "stele/trace.h"           // IWYU pragma: export

@@ -30,6 +30,7 @@
 #include "stele/filter.h"
 #include "stele/mutation.h"
 #include "stele/options.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/row.h"
 #include "stele/row_reader.h"
 #include "stele/row_set.h"

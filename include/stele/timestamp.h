@@ -14,6 +14,8 @@
 #include <optional>
 #include <string>
 
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
+
 namespace stele {
 inline namespace v0 {
 

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
+
 namespace stele {
 inline namespace v0 {
 

@@ -91,7 +91,9 @@ absl::Status WithContext(const absl::Status& status, std::string_view context) {
 std::string Printable(std::string_view bytes, size_t bytes_max) {
   std::string out;
   for (const char c : bytes.substr(0, bytes_max)) {
-    if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+    if (c == '\\') {
+      out += "\\\\";
+    } else if (c >= 0x20 && c < 0x7f && c != '"') {
       out.push_back(c);
     } else {
       out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));

@@ -67,8 +67,8 @@ bool FoundNoSpace(const absl::Status& status);
 // Returns `status` with "CONTEXT: " before its message; its payloads are kept.
 absl::Status WithContext(const absl::Status& status, std::string_view context);
 
-// Returns bytes in a form for messages and dumps. Printable ASCII stays; other bytes, '"' and '\\'
-// become \xNN. The text is cut at `bytes_max` bytes, with "..." at the end.
+// Returns bytes in a form for messages and dumps. Printable ASCII stays, and '\\' becomes two;
+// other bytes and '"' become \xNN. The text is cut at `bytes_max` bytes, with "..." at the end.
 std::string Printable(std::string_view bytes, size_t bytes_max = 64);
 
 }  // namespace stele::internal

@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <functional>
 #include <set>
 #include <utility>
@@ -24,7 +25,8 @@ std::string HolderText() {
   utsname host{};
   ::uname(&host);
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  return fmt::format("pid {} on host {}, since {}", ProcessId(), host.nodename,
+  return fmt::format("pid {} ({}) on host {}, since {}", ProcessId(),
+                     Printable(program_invocation_short_name), host.nodename,
                      Timestamp::From(now).ToString());
 }
 

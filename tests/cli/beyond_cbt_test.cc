@@ -41,6 +41,26 @@ TEST_F(BeyondCbtTest, ExportJsonlComesBack) {
   EXPECT_EQ(Output({"read", "t", "--format", "jsonl"}), kJsonl);
 }
 
+TEST_F(BeyondCbtTest, JsonEscapesHiddenCharacters) {
+  // A change of the direction of text, a space without a width, and a surrogate pair in JSON.
+  const std::string text = "a\u202eb\u200bc\U000e0001\x7f\u00e9";
+  const std::string escaped = R"(a\u202eb\u200bc\udb40\udc01\u007f)"
+                              "\u00e9";
+  EXPECT_EQ(Output({"createtable", "u", "families=f"}), "");
+  EXPECT_EQ(Output({"set", "u", text, "f:" + text + "=" + text + "@1000"}), "");
+  const std::string row = R"({"row":")" + escaped + R"(","cells":[{"family":"f","qualifier":")" +
+                          escaped + R"(","timestamp":1000,"value":")" + escaped + R"("}]})";
+  EXPECT_EQ(Output({"export", "u"}), row + "\n");
+  EXPECT_EQ(Output({"read", "u", "--format", "jsonl"}), row + "\n");
+  EXPECT_EQ(Output({"lookup", "u", text, "--format", "json"}), "[\n  " + row + "\n]\n");
+  EXPECT_EQ(Output({"createtable", "copy", "families=f"}), "");
+  const CommandResult imported = Run({"import", "copy", WriteFile("u.jsonl", row + "\n")});
+  EXPECT_EQ(imported.err, "Done importing 1 rows.\n");
+  // CSV has the bytes of the cells.
+  EXPECT_EQ(Output({"read", "copy", "--format", "csv"}), Output({"read", "u", "--format", "csv"}));
+  EXPECT_NE(Output({"read", "copy", "--format", "csv"}).find(text), std::string::npos);
+}
+
 TEST_F(BeyondCbtTest, ExportCsvComesBack) {
   const std::string path = Path("t.csv");
   EXPECT_EQ(RunPlain({"--db", database(), "-o", path, "export", "t", "format=csv"}).out, "");

@@ -1,7 +1,9 @@
 // Tests that every verb that opens a database waits for its lock (--wait).
 #ifdef STELE_HAS_LAB
+#include <cerrno>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_split.h"
@@ -100,6 +102,27 @@ TEST_F(WaitTest, EveryVerbThatOpensADatabaseWaits) {
         << command[0] << ": " << result.err;
   }
   EXPECT_EQ(verbs, VerbsOfHelp());
+}
+
+TEST_F(WaitTest, AServerIsNamedAndNotWaitedFor) {
+  Output({"createtable", "t", "families=f"});
+  char server[] = "steled";
+  char* const name = std::exchange(program_invocation_short_name, server);
+  auto held = Database::Open(database());
+  program_invocation_short_name = name;
+  ASSERT_TRUE(held.ok()) << held.status();
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"checkpoint", Path("copy")}, {"doctor", database()}}) {
+    std::vector<std::string> command = {"--wait", "0"};
+    command.insert(command.end(), words.begin(), words.end());
+    const CommandResult result = Run(command);
+    const std::string text = result.out + result.err;
+    EXPECT_EQ(result.exit_status, 1) << text;
+    EXPECT_NE(text.find(" (steled) on host "), std::string::npos) << text;
+    EXPECT_NE(text.find("a server keeps it open until it is stopped"), std::string::npos) << text;
+    EXPECT_EQ(text.find("--wait"), std::string::npos) << text;
+    EXPECT_EQ(text.find("CreateBackup") != std::string::npos, words[0] == "checkpoint") << text;
+  }
 }
 
 }  // namespace

@@ -105,15 +105,19 @@ TEST_F(Addresses, AnotherFileIsNotReplaced) {
   std::ofstream(Path("file")) << "precious";
   const char* const program = std::getenv("STELED_COMMAND");
   ASSERT_NE(program, nullptr) << "run this through ctest";
-  const std::string command =
-      std::string(program) + " --db mem: --listen unix:" + Path("file") + " 2>" + Path("errors");
-  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
-  std::ifstream errors(Path("errors"));
-  std::string line;
-  std::getline(errors, line);
-  EXPECT_NE(line.find("cannot listen on unix:" + Path("file") + ": Address already in use"),
-            std::string::npos)
-      << line;
+  std::filesystem::create_directory(Path("directory"));
+  for (const auto& [name, what] : {std::pair<std::string, std::string>{"file", "another file"},
+                                   {"directory", "a directory"}}) {
+    const std::string command =
+        std::string(program) + " --db mem: --listen unix:" + Path(name) + " 2>" + Path("errors");
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+    std::ifstream errors(Path("errors"));
+    std::string line;
+    std::getline(errors, line);
+    EXPECT_NE(line.find("cannot listen on unix:" + Path(name) + ": it is " + what),
+              std::string::npos)
+        << line;
+  }
   EXPECT_EQ(std::filesystem::file_size(Path("file")), 8u);
 }
 

@@ -179,6 +179,13 @@ absl::Status RunCheckpoint(Session& session, const std::vector<std::string>& arg
   // Only a writer can make room for a log that does not fit in memory.
   if (absl::IsResourceExhausted(database.status()))
     database = session.Open(Session::Access::kWrite);
+  if (IsOpenInServer(database.status())) {
+    return internal::MakeStatus(
+        database.status().code(),
+        fmt::format("{}; to copy its tables meanwhile, make backups through the server "
+                    "(CreateBackup)",
+                    internal::ToStd(database.status().message())));
+  }
   STELE_RETURN_IF_ERROR(database.status());
   return Within("Checkpoint", database->Checkpoint(args[0]));
 }

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "flags.h"
 #include "io/output_file.h"
+#include "keys/hidden.h"
 #include "lab_files.h"
 #include "listing.h"
 #include "location.h"
@@ -78,7 +79,8 @@ absl::Status CheckDesigns(Session& session, const std::vector<std::string>& file
   }
   constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
   const nlohmann::json report = {{"design", 1}, {"files", std::move(results)}};
-  session.Print(as_json ? report.dump(-1, ' ', false, kReplace) + "\n" : text);
+  session.Print(as_json ? internal::EscapeHidden(report.dump(-1, ' ', false, kReplace)) + "\n"
+                        : text);
   if (wrong_count == 0) return absl::OkStatus();
   session.KeepOutput();
   return internal::InvalidArgument("{} of {} {} wrong", wrong_count,
@@ -109,7 +111,7 @@ absl::Status ApplyTables(Session& session, const std::string& file, const Flags&
   }
   if (IsRemote(session.options().database)) NoteUnstored(session, has_key_schema);
   const nlohmann::json report = {{"design", 1}, {"tables", std::move(tables)}};
-  session.Print(as_json ? report.dump() + "\n" : text);
+  session.Print(as_json ? internal::EscapeHidden(report.dump()) + "\n" : text);
   return absl::OkStatus();
 }
 

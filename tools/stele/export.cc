@@ -35,7 +35,7 @@ absl::Status ExportJsonl(Session& session, RowReader reader) {
       for (const CellView& cell : cells.first(std::min(kCellsPerLine, cells.size())))
         list.push_back(CellJson(cell, true));
       cells = cells.subspan(std::min(kCellsPerLine, cells.size()));
-      session.Print(line.dump() + "\n");
+      session.Print(JsonText(line) + "\n");
     }
     if (reader.row().is_last_piece()) progress.Set(++row_count);
   }

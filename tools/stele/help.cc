@@ -408,7 +408,7 @@ constexpr Command kCommands[] = {
     {"setgcpolicy", "Set the garbage-collection policy (age, versions) for a column family",
      "setgcpolicy TABLE FAMILY ((maxage=AGE | maxversions=N)\n"
      "            [(and|or) (maxage=AGE | maxversions=N) ...] | never)\n\n"
-     "  AGE has the unit ms, s, m, h or d.\n"
+     "  AGE has the unit d, h, m, s, ms, us or ns, and is at least 1 ms.\n"
      "  Example: stele --db DIR setgcpolicy events stats maxage=10d or maxversions=1\n",
      RunSetGcPolicy},
     {"setvaluetype", "Update column family's value type.",

@@ -240,7 +240,7 @@ void PrintKey(const KeyRun& run, std::string_view bytes) {
   if (run.as_json) {
     Json object = Json::object();
     SetBytes(object, "key", bytes);
-    run.session.Print(object.dump() + "\n");
+    run.session.Print(JsonText(object) + "\n");
   } else {
     run.session.Print((run.flags.has("hex") ? HexText(bytes) : EscapedKey(bytes)) + "\n");
   }

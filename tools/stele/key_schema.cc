@@ -220,7 +220,7 @@ absl::Status RunKeyDecode(const KeyRun& run) {
         if (!values.ok())
           return Within(fmt::format("key \"{}\"", EscapedKey(row_key)), values.status());
         run.session.Print(
-            (run.as_json ? DecodedJson(schema, *values).dump() : DecodedText(schema, *values)) +
+            (run.as_json ? JsonText(DecodedJson(schema, *values)) : DecodedText(schema, *values)) +
             "\n");
         return std::vector<std::string>();
       });

@@ -94,14 +94,13 @@ std::string ListingText(const Listing& listing, Format format) {
       return text;
     case Format::kJsonl:
       for (const auto& record : listing.records) {
-        text +=
-            RecordJson(listing, record).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+        text += JsonText(RecordJson(listing, record)) + "\n";
       }
       return text;
     case Format::kJson: {
       Json all = Json::array();
       for (const auto& record : listing.records) all.push_back(RecordJson(listing, record));
-      return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+      return JsonText(all, 2) + "\n";
     }
   }
   return text;

@@ -157,8 +157,8 @@ class RowPrinter {
   void EndRow() {
     in_row_ = false;
     if (format() == Format::kJson)
-      session_.Print(fmt::format("{}\n  {}", row_count_ == 1 ? "" : ",", json_.dump()));
-    if (format() == Format::kJsonl) session_.Print(json_.dump() + "\n");
+      session_.Print(fmt::format("{}\n  {}", row_count_ == 1 ? "" : ",", JsonText(json_)));
+    if (format() == Format::kJsonl) session_.Print(JsonText(json_) + "\n");
     if (format() == Format::kText || format() == Format::kTable) session_.Print("\n");
   }
 

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "key_bytes.h"
+#include "keys/hidden.h"
 #include "keys/printable.h"
 
 namespace stele::cli {
@@ -157,6 +158,10 @@ Json CellJson(const CellView& cell, bool with_value) {
   if (with_value) SetBytes(json, "value", cell.value());
   for (const std::string& label : cell.labels()) json["labels"].push_back(label);
   return json;
+}
+
+std::string JsonText(const Json& json, int indent) {
+  return internal::EscapeHidden(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace stele::cli

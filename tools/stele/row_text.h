@@ -30,5 +30,8 @@ absl::StatusOr<std::string> DecodeBase64(std::string_view text);
 // Sets object[key], or object[key + "_base64"] if the bytes are not UTF-8.
 void SetBytes(Json& object, const std::string& key, std::string_view bytes);
 Json CellJson(const CellView& cell, bool with_value);
+// Returns JSON for a file or a terminal. Hidden characters are \uXXXX; bytes that are not UTF-8 are
+// replaced. `indent` -1: on one line.
+std::string JsonText(const Json& json, int indent = -1);
 
 }  // namespace stele::cli

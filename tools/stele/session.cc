@@ -40,6 +40,10 @@ absl::Status UsageError(std::string_view text) {
 
 bool IsUsageError(const absl::Status& status) { return status.GetPayload(kUsageMark).has_value(); }
 
+bool IsOpenInServer(const absl::Status& status) {
+  return IsLocked(status) && absl::StrContains(status.message(), " (steled)");
+}
+
 absl::Status NotOffered(std::string_view what) {
   return internal::Unimplemented("{} is not implemented", what);
 }
@@ -88,9 +92,12 @@ absl::StatusOr<Database> Session::OpenUnlocked(const std::string& location,
     const auto waited = std::chrono::steady_clock::now() - start;
     if (!IsLocked(database.status())) return database;
     if (waited >= wait) {
-      return internal::MakeStatus(database.status().code(),
-                                  fmt::format("{}; --wait SECONDS waits longer",
-                                              internal::ToStd(database.status().message())));
+      return internal::MakeStatus(
+          database.status().code(),
+          fmt::format("{}; {}", internal::ToStd(database.status().message()),
+                      IsOpenInServer(database.status())
+                          ? "a server keeps it open until it is stopped"
+                          : "--wait SECONDS waits longer"));
     }
     if (waited >= kWaitBeforeNote && !std::exchange(is_noted, true))
       Note(fmt::format("waiting up to {} s: {}\n", options_.wait_seconds,

@@ -38,6 +38,8 @@ struct GlobalOptions {
 
 absl::Status UsageError(std::string_view text);
 bool IsUsageError(const absl::Status& status);
+// True if a server has the database open. It does not close it before it ends.
+bool IsOpenInServer(const absl::Status& status);
 // Returns the error for a feature of cbt, or a planned one, that is not implemented.
 absl::Status NotOffered(std::string_view what);
 // Returns `status` with "context: " before its message, and the same code.

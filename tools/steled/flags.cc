@@ -1,5 +1,6 @@
 #include "steled/flags.h"
 
+#include <netdb.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,6 +69,14 @@ absl::Status SetSwitch(const std::string& value, Flags* flags) {
   if (!is_on && value != "0" && value != "false")
     return InvalidArgument("takes 1 or 0, not \"{}\"", value);
   flags->*kMember = is_on;
+  return absl::OkStatus();
+}
+
+absl::Status SetBackupDirectory(const std::string& value, Flags* flags) {
+  if (value.empty())
+    return InvalidArgument(
+        "takes a directory, not \"\": without the flag, backups are in DIR-backups");
+  flags->backup_directory = value;
   return absl::OkStatus();
 }
 
@@ -144,6 +153,7 @@ std::string_view AddressFault(std::string_view address) {
   if (colon == 0) return "the host is missing; 127.0.0.1 is this machine, 0.0.0.0 all addresses";
   if (address.find(',') != std::string_view::npos) return "it takes one address";
   if (address.find("//") != std::string_view::npos) return "it takes no scheme";
+  if (address.find_first_of(" \t\n") != std::string_view::npos) return "it has a space";
   if (address.ends_with(']')) return "the port is missing";
   const std::string_view host = address.substr(0, colon);
   const bool is_bracketed = host.size() > 2 && host.starts_with('[') && host.ends_with(']');
@@ -151,6 +161,8 @@ std::string_view AddressFault(std::string_view address) {
   if (name.find_first_of("[]") != std::string_view::npos ||
       (!is_bracketed && name.find(':') != std::string_view::npos))
     return "an IPv6 address has brackets, as in [::1]:8086";
+  if (is_bracketed && name.find(':') == std::string_view::npos)
+    return "only an IPv6 address has brackets";
   if (!ToNumber<uint16_t>(address.substr(colon + 1)).has_value())
     return "the port is a number of 0 to 65535";
   return "";
@@ -193,8 +205,8 @@ constexpr FlagSpec kFlags[] = {
     {"db", "DIR", "the database; created if it does not exist", &SetText<&Flags::database>},
     {"listen", "ADDRESS",
      "HOST:PORT, where port 0 takes a free one, or unix:PATH\n(127.0.0.1:8086)", &SetListen},
-    {"backup-dir", "DIR", "where backups are kept (DIR-backups, beside the database)",
-     &SetText<&Flags::backup_directory>},
+    {"backup-dir", "DIR", "where backups are kept (DIR-backups, next to the database)",
+     &SetBackupDirectory},
     {"memory-budget", "BYTES", "memory for memtables, cache and open files, as 512MiB (256MiB)",
      &SetMemoryBudget},
     {"durability", "disk|process",
@@ -203,7 +215,7 @@ constexpr FlagSpec kFlags[] = {
     {"max-calls", "N", "data calls that run at once; more are refused with UNAVAILABLE (256)",
      &SetCallsMax},
     {"stall-timeout", "SECONDS",
-     "how long a client may leave an answer unread before the\ncall is ended (60)",
+     "how long a client may stop reading a response before the\ncall is ended (60)",
      &SetStallTimeout},
     {"max-message-bytes", "BYTES",
      "the largest message of a read, up to 256MiB; larger rows span several\n(4MiB less 4KiB)",
@@ -300,6 +312,17 @@ absl::Status ReadEnvironment(const Environment& environment, std::span<const std
   return absl::OkStatus();
 }
 
+// Returns an error if the host has no address.
+absl::Status CheckHost(const std::string& source, const std::string& address) {
+  std::string host = address.substr(0, address.rfind(':'));
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(host.c_str(), nullptr, nullptr, &found);
+  if (error != 0) return InvalidArgument("{} {}: {}", source, address, gai_strerror(error));
+  freeaddrinfo(found);
+  return absl::OkStatus();
+}
+
 // Checks combinations of flags.
 absl::Status CheckFlags(const Flags& flags) {
   const auto source = [&flags](std::string_view name) { return SourceOf(flags, name); };
@@ -324,6 +347,7 @@ absl::Status CheckFlags(const Flags& flags) {
   }
   if (IsLocal(flags.listen) || flags.allow_plaintext) return absl::OkStatus();
   if (!flags.allow_remote) {
+    STELED_RETURN_IF_ERROR(CheckHost(source("listen"), flags.listen));
     return InvalidArgument(
         "other machines can reach {} {}: add --allow-remote with --tls-cert and --tls-key, or "
         "--allow-plaintext, or listen on 127.0.0.1:PORT",

@@ -126,8 +126,8 @@ int Main(const std::vector<std::string>& args) {
   std::fflush(stdout);
   if (ServesPlaintextRemotely(*flags)) {
     Log(LogLevel::kWarning,
-        fmt::format("other machines reach {} without TLS (--allow-plaintext): whoever can connect "
-                    "can read and change everything",
+        fmt::format("other machines reach {} without TLS (--allow-plaintext): everyone who can "
+                    "connect can read and change all data",
                     (*server)->address()));
   }
   ServeUntilStopped(signals, *flags, server->get());

@@ -1,5 +1,6 @@
 #include "steled/server.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <utility>
@@ -37,6 +38,18 @@ absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags, const ConnectionL
   options.request_memory_bytes = kRequestMemoryBytes;
   STELED_ASSIGN_OR_RETURN(options.tls, ReadTlsFiles(flags));
   return options;
+}
+
+// Returns an error if a file that is not a socket is at the path of "unix:PATH". The system would
+// say that the address is in use.
+absl::Status CheckSocketPath(const std::string& listen) {
+  constexpr std::string_view kUnix = "unix:";
+  struct stat file {};
+  if (!listen.starts_with(kUnix) || lstat(listen.c_str() + kUnix.size(), &file) != 0 ||
+      S_ISSOCK(file.st_mode))
+    return absl::OkStatus();
+  return Unavailable("cannot listen on {}: it is {}, not a socket: choose another path", listen,
+                     S_ISDIR(file.st_mode) ? "a directory" : "another file");
 }
 
 int64_t SystemMicros() { return Timestamp::From(std::chrono::system_clock::now()).micros(); }
@@ -233,8 +246,10 @@ void Server::LogStart(const Flags& flags, const ConnectionLimits& limits,
 absl::Status Server::LoadBackups(const Flags& flags) {
   // The default directory, next to the database, is created with the first backup.
   absl::Status usable;
-  if (!flags.backup_directory.empty())
-    usable = internal::CheckOutputsAreNotInputs({flags.backup_directory}, {flags.database});
+  if (!flags.backup_directory.empty() &&
+      !internal::CheckOutputsAreNotInputs({flags.backup_directory}, {flags.database}).ok())
+    usable = InvalidArgument(
+        "it is the database {}, or inside it: backups need a directory outside", flags.database);
   if (usable.ok() && !flags.backup_directory.empty()) usable = backups_.CheckDirectory();
   if (usable.ok()) return backups_.Load();
   return MakeStatus(usable.code(),
@@ -274,6 +289,7 @@ void Server::StopTrace() {
 
 absl::Status Server::Listen(const Flags& flags, const ConnectionLimits& limits) {
   STELED_ASSIGN_OR_RETURN(const TransportOptions options, OptionsOf(flags, limits));
+  STELED_RETURN_IF_ERROR(CheckSocketPath(flags.listen));
   // Before the first probe.
   ReportHealth();
   UpdateClockProblem();

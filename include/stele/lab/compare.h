@@ -25,6 +25,7 @@
 #include "stele/lab/histogram.h"
 #include "stele/lab/lint.h"
 #include "stele/lab/replay.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/stats.h"
 #include "stele/timestamp.h"
 
@@ -63,7 +64,7 @@ struct EstimateSettings {
 // The state of the block cache at the start of a round.
 enum class CompareCaches : uint8_t {
   kWarm,  // all blocks that fit
-  kCold,  // empty, with a size of at most 3.5 MiB
+  kCold,  // empty, with a size of at most 4 MiB
   kBoth,  // the rounds run with a warm cache, and then again with a cold one
 };
 

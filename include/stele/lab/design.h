@@ -15,6 +15,7 @@
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
 #include "stele/database.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/table.h"
 #include "stele/timestamp.h"
 

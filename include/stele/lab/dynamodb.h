@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "stele/database.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/row_set.h"
 #include "stele/timestamp.h"
 

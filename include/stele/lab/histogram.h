@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
+
 namespace stele::inline v0::lab {
 
 // At least `percentile` percent of the values are at most `nanos`.

@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "stele/database.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 
 namespace stele::inline v0::lab {
 

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "stele/database.h"
 #include "stele/lab/design.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 #include "stele/timestamp.h"
 
 namespace stele::inline v0::lab {

@@ -28,6 +28,7 @@
 #include "absl/status/statusor.h"
 #include "stele/lab/compare.h"
 #include "stele/lab/design.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 
 namespace stele::inline v0::lab {
 

@@ -23,6 +23,7 @@
 #include "stele/database.h"
 #include "stele/lab/design.h"
 #include "stele/lab/histogram.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 
 namespace stele::inline v0::lab {
 

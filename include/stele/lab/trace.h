@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "stele/requires_cxx20.h"  // IWYU pragma: keep
 
 namespace stele::inline v0::lab {
 

@@ -133,7 +133,9 @@ absl::Status ComparedDesign::Open(const DatabaseOptions& options) {
 
 absl::Status ComparedDesign::ReopenCold() {
   // A quarter of the budget is uncharged memory. Blocks get at most seven eighths of the rest.
-  constexpr uint64_t kBudgetBytes = (uint64_t{4} << 20) * 4 / 3;
+  constexpr uint64_t kCacheBytes = uint64_t{4} << 20;
+  constexpr uint64_t kChargedBytes = kCacheBytes / 7 * 8;
+  constexpr uint64_t kBudgetBytes = kChargedBytes + kChargedBytes / 3;
   STELE_RETURN_IF_ERROR(database_.Close());
   STELE_RETURN_IF_ERROR(DropFromPageCache(path_));
   return Open({.memory_budget_bytes = kBudgetBytes});

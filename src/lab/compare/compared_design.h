@@ -47,7 +47,7 @@ class ComparedDesign {
   ComparedDesign(const ComparedDesign&) = delete;
   ComparedDesign& operator=(const ComparedDesign&) = delete;
 
-  // Opens the database again with a block cache of at most 3.5 MiB, after dropping its files from
+  // Opens the database again with a block cache of at most 4 MiB, after dropping its files from
   // the page cache. With a file system in memory, the files stay in memory.
   absl::Status ReopenCold();
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/status.h"
+#include "keys/hidden.h"
 #include "lab/figures/figures.h"
 #include "lab/replay/report_table.h"
 #include "lab/workload/replay_rate.h"
@@ -38,7 +39,7 @@ Json OperationsJson(std::string_view name, const ReplayReport::Operations& part,
 }
 
 std::string JsonLine(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return internal::EscapeHidden(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace

@@ -7,18 +7,12 @@
 #include <iterator>
 #include <utility>
 
+#include "keys/hidden.h"
 #include "keys/utf8.h"
 
 namespace stele::internal::lab {
 namespace {
 
-// Characters that are not visible, and those that change the direction of text.
-constexpr std::pair<uint32_t, uint32_t> kHidden[] = {
-    {0x0000, 0x001f},   {0x007f, 0x00a0},   {0x00ad, 0x00ad},   {0x034f, 0x034f}, {0x061c, 0x061c},
-    {0x115f, 0x1160},   {0x1680, 0x1680},   {0x17b4, 0x17b5},   {0x180b, 0x180f}, {0x2000, 0x200f},
-    {0x2028, 0x202f},   {0x205f, 0x206f},   {0x3000, 0x3000},   {0x3164, 0x3164}, {0xe000, 0xf8ff},
-    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xfffb}, {0xfffe, 0xffff},
-    {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0x10ffff}};
 // Characters of East Asian scripts and pictures, which need two columns.
 constexpr std::pair<uint32_t, uint32_t> kWide[] = {
     {0x1100, 0x115e}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3},   {0xf900, 0xfaff},  {0xfe30, 0xfe6f},
@@ -47,7 +41,7 @@ Character ConsumeCharacter(std::string_view* text) {
     character.code = length == 1 ? first : first & (0x7fu >> length);
     for (size_t i = 1; i < length; ++i)
       character.code = character.code << 6 | (static_cast<unsigned char>((*text)[i]) & 0x3f);
-    character.is_shown = !IsIn(kHidden, character.code);
+    character.is_shown = !IsHidden(character.code);
   }
   text->remove_prefix(character.bytes.size());
   return character;
@@ -76,9 +70,6 @@ std::string ShownText(std::string_view bytes) {
 }
 
 void AppendShownJson(std::string_view text, std::string* out, bool has_surrogates) {
-  const auto escape = [&](uint32_t unit) {
-    fmt::format_to(std::back_inserter(*out), "\\u{:04x}", unit);
-  };
   out->push_back('"');
   while (!text.empty()) {
     const Character character = ConsumeCharacter(&text);
@@ -87,11 +78,8 @@ void AppendShownJson(std::string_view text, std::string* out, bool has_surrogate
       out->append(character.bytes);
     } else if (character.is_shown || (character.code >= 0x10000 && !has_surrogates)) {
       out->append(character.bytes);
-    } else if (character.code < 0x10000) {
-      escape(character.code);
-    } else {  // a surrogate pair
-      escape(0xd800 + ((character.code - 0x10000) >> 10));
-      escape(0xdc00 + ((character.code - 0x10000) & 0x3ff));
+    } else {
+      AppendJsonEscape(character.code, out);
     }
   }
   out->push_back('"');

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "keys/hidden.h"
 #include "keys/utf8.h"
 #include "lab/design/map_fields.h"
 #include "lab/input/input_file.h"
@@ -173,7 +174,7 @@ std::string LogicalLine(std::string_view query, bool writes,
   const std::string member = writes ? "record" : "params";
   Json line = {{"t", micros}, {"query", query}, {member, std::move(texts)}};
   if (!bytes.empty()) line[member + "_base64"] = std::move(bytes);
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return EscapeHidden(line.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 absl::StatusOr<LogicalWorkload> ReadLogicalTrace(const std::string& path,

@@ -54,6 +54,13 @@ bool IsResponse(const grpc::Status& failed) {
          failed.error_code() != grpc::StatusCode::CANCELLED && !IsConnectFailure(failed);
 }
 
+// Returns what to do if gRPC found no credentials for Google's service; "" for other errors.
+std::string_view AdviceOn(const grpc::Status& failed, const RemoteLocation& location) {
+  if (!location.is_google || failed.error_message() != "Invalid credentials.") return "";
+  return " Google's service needs credentials: set GOOGLE_APPLICATION_CREDENTIALS to a file of "
+         "them. For a server without TLS, add endpoint=HOST:PORT to the location.";
+}
+
 std::shared_ptr<grpc::Channel> OpenChannel(const RemoteLocation& location,
                                            const std::string& endpoint) {
   grpc::ChannelArguments arguments;
@@ -149,8 +156,8 @@ absl::Status RemoteCall::Failure(const grpc::Status& failed) const {
   const std::string tries = failures_ > 1 ? fmt::format(" ({} attempts)", failures_) : "";
   // gRPC and Abseil have the same list of codes.
   return MakeStatus(static_cast<absl::StatusCode>(failed.error_code()),
-                    fmt::format("{}, {}{}: {}", connection_.location().ToString(), what_, tries,
-                                failed.error_message()));
+                    fmt::format("{}, {}{}: {}{}", connection_.location().ToString(), what_, tries,
+                                failed.error_message(), AdviceOn(failed, connection_.location())));
 }
 
 absl::Status RemoteCall::PauseAfter(const grpc::Status& failed, bool repeatable) {

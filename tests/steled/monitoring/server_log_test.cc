@@ -121,8 +121,14 @@ TEST_F(ServerLog, AnUnusableBackupDirectoryIsNamedAtTheStart) {
               std::string::npos)
         << outcome.error;
   }
-  EXPECT_EQ(Run("", flags + " --backup-dir " + Path("db") + "/backups").exit_status, 1)
-      << "inside the database";
+  for (const std::string& directory : {Path("db"), Path("db") + "/backups"}) {
+    const Outcome outcome = Run("", flags + " --backup-dir " + directory);
+    EXPECT_EQ(outcome.exit_status, 1);
+    EXPECT_NE(outcome.error.find(directory + " cannot be used: it is the database " + Path("db") +
+                                 ", or inside it"),
+              std::string::npos)
+        << outcome.error;
+  }
   const Outcome outcome = Run("STELED_BACKUP_DIR=" + Path("file"), flags);
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_NE(outcome.error.find(": STELED_BACKUP_DIR " + Path("file")), std::string::npos)

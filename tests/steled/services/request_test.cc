@@ -238,7 +238,7 @@ TEST(CommandLine, OtherMachinesNeedLeaveAndKeys) {
   EXPECT_EQ(parse({"--memory-budget=64MiB"}).value().memory_budget_bytes, uint64_t{64} << 20);
   EXPECT_EQ(parse({"--durability", "process"}).value().durability, Durability::kProcess);
   EXPECT_FALSE(parse({"--listen", "0.0.0.0:1"}).ok());
-  EXPECT_FALSE(parse({"--listen", "127.0.0.1.example.com:1"}).ok());
+  EXPECT_FALSE(IsLocal("127.0.0.1.example.com:1"));
   for (const char* const address :
        {"127.0.0.1:9090", "localhost:0", "[::1]:65535", "0.0.0.0:9090", "[::]:9090"})
     EXPECT_TRUE(parse({"--metrics", address}).ok()) << address;
@@ -325,6 +325,13 @@ TEST(CommandLine, WhatIsWrongIsNamedAsItWasWritten) {
         << address;
   }
   EXPECT_TRUE(error({"--db=d", "--listen=[::1]"}).ends_with("the port is missing"));
+  EXPECT_TRUE(error({"--db=d", "--listen", " 127.0.0.1:0"}).ends_with("it has a space"));
+  EXPECT_TRUE(
+      error({"--db=d", "--listen=[127.0.0.1]:0"}).ends_with("only an IPv6 address has brackets"));
+  const std::string no_host = error({"--db=d", "--listen=[::g]:0"});
+  EXPECT_TRUE(no_host.starts_with("--listen [::g]:0: ")) << no_host;
+  EXPECT_TRUE(error({"--db=d", "--listen=0.0.0.0:0"}).starts_with("other machines can reach"));
+  EXPECT_TRUE(error({"--db=d", "--backup-dir="}).starts_with("--backup-dir takes a directory"));
   EXPECT_TRUE(error({"--db=d", "--listen=http://localhost:80"}).ends_with("it takes no scheme"));
   EXPECT_TRUE(error({"--db=d", "--listen=unix:"}).ends_with("\"unix:\": the path is missing"));
   EXPECT_EQ(error({"--db=d", "--metrics=unix:80"}),

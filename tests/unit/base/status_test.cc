@@ -74,7 +74,7 @@ TEST(Status, ContextGoesBeforeTheTextAndKeepsTheCode) {
 TEST(Status, PrintableIsPlainAsciiAndBounded) {
   EXPECT_EQ(Printable("row-1"), "row-1");
   EXPECT_EQ(Printable(std::string_view("a\0\n\xff\"\\~\x7f", 8)),
-            "a\\x00\\x0a\\xff\\x22\\x5c~\\x7f");
+            "a\\x00\\x0a\\xff\\x22\\\\~\\x7f");
   EXPECT_EQ(Printable("abcdef", 3), "abc...");
   EXPECT_EQ(Printable("abc", 3), "abc");
   EXPECT_EQ(Printable(""), "");

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "bench/figures.h"
 #include "key_bytes.h"
+#include "keys/hidden.h"
 #include "keys/printable.h"
 #include "lab_files.h"
 
@@ -74,7 +75,7 @@ std::string JsonHeader(const BenchOptions& options, const std::string& location,
                    {"machine", Machine()}};
   Json line = {{"run", std::move(settings)}};
   if (load.has_value()) line["load"] = ToJson(*load);
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return internal::EscapeHidden(line.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 std::string JsonLine(const BenchOptions& options, const BenchResult& result,
@@ -103,7 +104,7 @@ std::string JsonLine(const BenchOptions& options, const BenchResult& result,
     line["bytes_read"] = counts.bytes_read;
     line["disk_bytes"] = *disk_bytes;
   }
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return internal::EscapeHidden(line.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 constexpr std::string_view kCsvHeader =

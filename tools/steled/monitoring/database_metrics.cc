@@ -44,7 +44,7 @@ class DatabaseMetrics final : public prometheus::Collectable {
           stats.memory.pinned_bytes);
     gauge("stele_log_bytes", "The commit log on disk", stats.disk.log_bytes);
     gauge("stele_files", "SSTables", stats.disk.sstables);
-    gauge("stele_disk_bytes", "Bytes of the database's files", stats.disk.sstable_bytes);
+    gauge("stele_disk_bytes", "Bytes of the SSTables", stats.disk.sstable_bytes);
     gauge("stele_token_bytes", "Bytes of the files with idempotency tokens",
           stats.disk.token_bytes);
     gauge("stele_writes_refused", "1 while writes are refused, as on a full disk",

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "model/access.h"
+#include "remote/client/connection.h"
 #include "unit/remote/client/fake_server.h"
 
 namespace stele::internal {
@@ -157,6 +158,23 @@ TEST(RemoteConnect, AServerThatHasRespondedIsWaitedForLonger) {
   server.reset();
   EXPECT_EQ(database.ListTables().status().code(), absl::StatusCode::kUnavailable);
   EXPECT_GT(Waited(waiter.get()), std::chrono::seconds(50));
+}
+
+TEST(RemoteConnect, MissingCredentialsAreExplained) {
+  // The status of calls without credentials.
+  const grpc::Status failed(grpc::StatusCode::INVALID_ARGUMENT, "Invalid credentials.");
+  for (const bool is_google : {true, false}) {
+    const RemoteConnection connection({.project = "p",
+                                       .instance = "i",
+                                       .data_endpoint = "127.0.0.1:1",
+                                       .admin_endpoint = "127.0.0.1:1",
+                                       .is_google = is_google},
+                                      {}, std::make_shared<FakeWaiter>());
+    const absl::Status status = RemoteCall(&connection, "ListTables").Failure(failed);
+    const std::string text(status.message());
+    EXPECT_EQ(text.find("GOOGLE_APPLICATION_CREDENTIALS") != text.npos, is_google) << text;
+    EXPECT_EQ(text.find("endpoint=HOST:PORT") != text.npos, is_google) << text;
+  }
 }
 
 // The channel's threads exist only in the parent.
