@@ -36,18 +36,24 @@ Contender Of(std::string name, std::vector<std::string> command) {
       .name = std::move(name), .settings = std::move(settings), .command = std::move(command)};
 }
 
+// `program` is steled, or has its flags.
+Contender OfSteled(const std::string& program, const std::string& name,
+                   const std::string& durability, const std::string& directory) {
+  return Of(name, {program, "--db", fmt::format("{}/{}", directory, name), "--listen",
+                   "127.0.0.1:0", "--durability", durability});
+}
+
 }  // namespace
 
-std::vector<Contender> Contenders(const std::string& steled, const std::string& emulator,
-                                  const std::string& directory) {
+std::vector<Contender> Contenders(const Programs& programs, const std::string& directory) {
   std::vector<Contender> contenders;
   for (const std::string durability : {"disk", "process"}) {
-    const std::string name = "steled-" + durability;
-    contenders.push_back(Of(name, {steled, "--db", fmt::format("{}/{}", directory, name),
-                                   "--listen", "127.0.0.1:0", "--durability", durability}));
+    contenders.push_back(OfSteled(programs.steled, "steled-" + durability, durability, directory));
   }
-  if (access(emulator.c_str(), X_OK) == 0)
-    contenders.push_back(Of("emulator", {emulator, "-host", "127.0.0.1", "-port", "0"}));
+  if (access(programs.grpc_server.c_str(), X_OK) == 0)
+    contenders.push_back(OfSteled(programs.grpc_server, "grpc-process", "process", directory));
+  if (access(programs.emulator.c_str(), X_OK) == 0)
+    contenders.push_back(Of("emulator", {programs.emulator, "-host", "127.0.0.1", "-port", "0"}));
   return contenders;
 }
 

@@ -20,10 +20,15 @@ struct Contender {
   std::vector<std::string> command;  // prints a line that ends in HOST:PORT when it is ready
 };
 
-// Returns steled with each durability setting, with its databases in `directory`, and the emulator
-// if `emulator` names a program.
-std::vector<Contender> Contenders(const std::string& steled, const std::string& emulator,
-                                  const std::string& directory);
+struct Programs {
+  std::string steled;
+  std::string grpc_server;  // bench/grpc_server
+  std::string emulator;
+};
+
+// Returns steled with each durability setting, and those of the other programs that exist. Their
+// databases are in `directory`.
+std::vector<Contender> Contenders(const Programs& programs, const std::string& directory);
 
 // A running server. It is killed when the object is destroyed or this process ends.
 class RunningServer {

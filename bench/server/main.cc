@@ -1,5 +1,6 @@
-// bench/server/main.cc: compares steled with Google's Bigtable emulator: the same gRPC calls, the
-// same expected responses, in interleaved rounds.
+// bench/server/main.cc: compares steled with its services over gRPC's own library, and with
+// Google's Bigtable emulator: the same gRPC calls, the same expected responses, in interleaved
+// rounds.
 //
 // Flags:     stele_server_load --help
 //
@@ -25,11 +26,17 @@ constexpr uint64_t kRowsMin = 64;  // so that each of sixteen connections has so
 constexpr uint64_t kRowsMax = 10'000'000;
 constexpr char kEmulator[] = "/usr/lib/google-cloud-sdk/platform/bigtable-emulator/cbtemulator";
 
+std::string BesideThisProgram(const char* name) {
+  std::error_code error;
+  return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / name).string();
+}
+
 struct Arguments {
   Plan plan;
   std::vector<std::string> servers;  // empty: all that are available
-  std::string steled;                // "": in this program's directory
-  std::string emulator = kEmulator;
+  Programs programs{.steled = BesideThisProgram("steled"),
+                    .grpc_server = BesideThisProgram("stele_grpc_server"),
+                    .emulator = kEmulator};
   std::string directory;  // "": a temporary directory
   bool is_json = false;
   std::string error;  // "": valid
@@ -87,9 +94,9 @@ void TakeValue(std::string_view name, const std::string& value, Arguments* argum
     arguments->servers = Split(value);
     if (arguments->servers.empty()) arguments->error = "--servers: needs the name of a server";
   } else if (name == "--steled" && !value.empty()) {
-    arguments->steled = value;
+    arguments->programs.steled = value;
   } else if (name == "--emulator") {
-    arguments->emulator = value;
+    arguments->programs.emulator = value;
   } else if (name == "--dir" && !value.empty()) {
     arguments->directory = value;
   } else {
@@ -109,17 +116,11 @@ Arguments ParseArguments(int argument_count, char** texts) {
       TakeValue(name, i + 1 < argument_count ? texts[++i] : "", &arguments);
     }
   }
-  if (arguments.steled.empty()) {
-    std::error_code error;
-    arguments.steled =
-        (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "steled").string();
-  }
   return arguments;
 }
 
 void ChooseServers(Arguments* arguments) {
-  std::vector<Contender> found =
-      Contenders(arguments->steled, arguments->emulator, arguments->directory);
+  std::vector<Contender> found = Contenders(arguments->programs, arguments->directory);
   if (arguments->servers.empty()) {
     arguments->plan.contenders = std::move(found);
     return;
@@ -149,8 +150,8 @@ std::string Usage() {
   const Plan defaults;
   std::string usage = fmt::format(
       "usage: stele_server_load [FLAG...]\n"
-      "Compares steled with Google's Bigtable emulator: the same gRPC calls, the same expected\n"
-      "responses, in interleaved rounds.\n"
+      "Compares steled with its services over gRPC's own library, and with Google's Bigtable\n"
+      "emulator: the same gRPC calls, the same expected responses, in interleaved rounds.\n"
       "\nflags:\n"
       "  --rows N             rows of each table, {} to {} (default {})\n"
       "  --rounds N           from 1 on; figures are medians over the rounds (default {})\n"
@@ -171,6 +172,7 @@ std::string Usage() {
          "\nservers:\n"
          "  steled-disk     steled; a write is on disk when it is acknowledged\n"
          "  steled-process  steled; an acknowledged write survives the end of the process\n"
+         "  grpc-process    the same, with gRPC's library instead of steled's own transport\n"
          "  emulator        Google's emulator, in memory\n"
          "\nexit status: 0; 1: a failure, or servers that differ; 2: a wrong argument\n";
 }
@@ -202,8 +204,11 @@ int Main(int argument_count, char** texts) {
     return Refuse(arguments.error);
   }
   const Plan& plan = arguments.plan;
-  if (access(arguments.emulator.c_str(), X_OK) != 0)
-    fmt::print(stderr, "without the emulator: {} is not there\n", arguments.emulator);
+  const Programs& programs = arguments.programs;
+  if (access(programs.grpc_server.c_str(), X_OK) != 0)
+    fmt::print(stderr, "without grpc-process: {} is not there\n", programs.grpc_server);
+  if (access(programs.emulator.c_str(), X_OK) != 0)
+    fmt::print(stderr, "without the emulator: {} is not there\n", programs.emulator);
   fmt::print("{}", arguments.is_json ? RunAsJson(plan, arguments.directory)
                                      : RunAsText(plan, arguments.directory));
   std::fflush(stdout);

@@ -128,7 +128,8 @@ Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthServ
               &methods_);
 }
 
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags,
+                                                      const TransportStarter& start_transport) {
   const auto begin = std::chrono::steady_clock::now();
   if (flags.heat_map && !HasHeatMapPages())
     return MakeStatus(absl::StatusCode::kUnimplemented,
@@ -154,7 +155,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
   STELED_RETURN_IF_ERROR(server->instances_.FinishDeletions());
   STELED_RETURN_IF_ERROR(server->LoadBackups(flags));
   STELED_RETURN_IF_ERROR(server->StartTrace(flags));
-  STELED_RETURN_IF_ERROR(server->Listen(flags, limits));
+  STELED_RETURN_IF_ERROR(server->Listen(flags, limits, start_transport));
   server->StartUpkeep(flags.undelete_period);
   server->LogStart(flags, limits, std::chrono::steady_clock::now() - begin);
   return server;
@@ -287,7 +288,8 @@ void Server::StopTrace() {
        {"bytes", static_cast<int64_t>(summary->bytes)}});
 }
 
-absl::Status Server::Listen(const Flags& flags, const ConnectionLimits& limits) {
+absl::Status Server::Listen(const Flags& flags, const ConnectionLimits& limits,
+                            const TransportStarter& start_transport) {
   STELED_ASSIGN_OR_RETURN(const TransportOptions options, OptionsOf(flags, limits));
   STELED_RETURN_IF_ERROR(CheckSocketPath(flags.listen));
   // Before the first probe.
@@ -295,7 +297,7 @@ absl::Status Server::Listen(const Flags& flags, const ConnectionLimits& limits) 
   UpdateClockProblem();
   if (!flags.metrics.empty()) call_metrics_ = std::make_shared<CallMetrics>(methods_.Paths());
   call_log_ = std::make_unique<CallLog>(flags.slow_call, call_metrics_.get());
-  STELED_ASSIGN_OR_RETURN(transport_, Transport::Start(options, &methods_, call_log_.get()));
+  STELED_ASSIGN_OR_RETURN(transport_, start_transport(options, &methods_, call_log_.get()));
   return flags.metrics.empty() ? absl::OkStatus() : ServePages(flags.metrics, limits);
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -45,10 +46,16 @@ namespace stele::server {
 inline constexpr size_t kRequestBytesMax = size_t{272} << 20;
 inline constexpr size_t kRequestMemoryBytes = size_t{640} << 20;
 
+// Starts a transport, as Transport::Start does.
+using TransportStarter = std::function<absl::StatusOr<std::unique_ptr<Transport>>(
+    const TransportOptions& options, const MethodTable* methods, CallObserver* observer)>;
+
 class Server {
  public:
-  // Raises the limit of open files, opens the database and listens.
-  static absl::StatusOr<std::unique_ptr<Server>> Start(const Flags& flags);
+  // Raises the limit of open files, opens the database and listens. bench/grpc_server passes
+  // another transport.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(
+      const Flags& flags, const TransportStarter& start_transport = &Transport::Start);
 
   // The address of --listen, with the actual port.
   const std::string& address() const { return transport_->address(); }
@@ -72,7 +79,8 @@ class Server {
   absl::Status LoadBackups(const Flags& flags);
   absl::Status StartTrace(const Flags& flags);
   void StopTrace();
-  absl::Status Listen(const Flags& flags, const ConnectionLimits& limits);
+  absl::Status Listen(const Flags& flags, const ConnectionLimits& limits,
+                      const TransportStarter& start_transport);
   absl::Status ServePages(const std::string& listen, const ConnectionLimits& limits);
   void StartUpkeep(std::chrono::seconds undelete_period);
   void RefreshHeatMap();
