@@ -185,8 +185,7 @@ TEST_F(LintDesignTest, CellsThatNoRecordFillsAreNoted) {
       "  cells: {\"f:v\": \"{v}\", \"f:b\": \"{b}\"}}]}}\n";
   const std::string csv = "a,b,vv\nx,1,2\ny,1,2\n";
   const std::string cell = "t: no record fills the cell f:v = {v}";
-  const std::string hint =
-      "t: the header of the input \"in\" has no field \"v\"; it has a, b, vv";
+  const std::string hint = "t: the header of the input \"in\" has no field \"v\"; it has a, b, vv";
   const LintReport report = Report(design, csv);
   EXPECT_TRUE(report.findings.empty()) << report.ToText();
   EXPECT_EQ(report.notes, (std::vector<std::string>{cell, hint}));
