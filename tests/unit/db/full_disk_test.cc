@@ -375,6 +375,27 @@ TEST_F(FullDiskTest, ASmallDiskHasASmallReserve) {
   EXPECT_EQ(ReserveBytes(), options.sizes.reserve_bytes);
 }
 
+// Regression: where segments are small, a database with large memtables had thousands of them, and
+// each took a file descriptor.
+TEST_F(FullDiskTest, ManySmallSegmentsOfTheLogAreReleasedByAFlush) {
+  files_->SetCapacity(uint64_t{40} << 20);
+  EngineOptions options = SmallEngineOptions(files_.get());
+  options.sizes = SizesFor(uint64_t{1} << 30);
+  absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase("/db", options);
+  ASSERT_EQ(opened.status(), absl::OkStatus());
+  local_ = *std::move(opened);
+  database_ = Access::Make<Database>(local_);
+  Table table = Create("t");
+  int row = 0;
+  for (; Segments().size() < 60; ++row) ASSERT_EQ(table.Apply(SetRow(row)), absl::OkStatus());
+  ASSERT_EQ(Settle(), absl::OkStatus());
+  EXPECT_EQ(database_.Stats().since_open.flushes, 0u);
+  for (; Segments().size() < 70; ++row) ASSERT_EQ(table.Apply(SetRow(row)), absl::OkStatus());
+  ASSERT_EQ(Settle(), absl::OkStatus());
+  EXPECT_EQ(database_.Stats().since_open.flushes, 1u);
+  EXPECT_LT(Segments().size(), 15u);
+}
+
 // Regression: a load used the last of the space. There is no reserve, since it did not fit.
 TEST_F(FullDiskTest, ALoadLeavesRoomForTheNextOpen) {
   files_->SetCapacity(uint64_t{2} << 20);
