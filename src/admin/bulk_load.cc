@@ -121,7 +121,7 @@ class Load : public ActiveBulkLoad {
     STELE_RETURN_IF_ERROR(FollowSchema());
     if (row_count_ == 0) return absl::OkStatus();
     STELE_RETURN_IF_ERROR(files_.Finish());
-    if (LoadedBytes() < parts_.small_load_bytes) parts_.await_small_file_slot();
+    parts_.await_file_slot();
     may_be_referenced_ = true;
     // The files ascend by row.
     const KeyRange rows{files_.files().front().summary.first_row,

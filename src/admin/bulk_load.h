@@ -43,10 +43,8 @@ struct BulkLoadParts {
   WriteGate* gate = nullptr;
   Committer* committer = nullptr;
   ActiveBulkLoads* active = nullptr;
-  // A load of fewer bytes calls await_small_file_slot before it installs its file. The function
-  // waits while compactions are behind.
-  uint64_t small_load_bytes = 0;
-  std::function<void()> await_small_file_slot = nullptr;
+  // A load calls it before it installs its files. It waits while compactions are behind.
+  std::function<void()> await_file_slot = nullptr;
   Events* events = nullptr;
   JobCounters* jobs = nullptr;
 };

@@ -13,10 +13,12 @@ absl::Status DataLoss(std::string_view file, uint64_t offset, std::string_view w
 
 namespace {
 
-// The types of payloads without contents, which mark errors. The first marks errors for lack of
-// file descriptors and not of space, the second errors for lack of disk space.
+// The types of payloads that mark errors. The first marks errors for lack of file descriptors and
+// not of space. The second marks errors for lack of disk space, with kFileSizeLimit as contents if
+// the cause is a limit of file sizes.
 constexpr absl::string_view kLacksDescriptors = "stele/lacks-descriptors";
 constexpr absl::string_view kFoundNoSpace = "stele/found-no-space";
+constexpr absl::string_view kFileSizeLimit = "file size limit";
 
 absl::StatusCode CodeOf(int error_number) {
   switch (error_number) {
@@ -65,8 +67,9 @@ absl::Status ErrnoStatus(std::string_view call, std::string_view path, int error
       fmt::format("{} {}: {}{}", call, WithoutControls(path), std::strerror(error_number), advice));
   if (error_number == EMFILE || error_number == ENFILE)
     status.SetPayload(kLacksDescriptors, absl::Cord());
-  if (error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG)
+  if (error_number == ENOSPC || error_number == EDQUOT)
     status.SetPayload(kFoundNoSpace, absl::Cord());
+  if (error_number == EFBIG) status.SetPayload(kFoundNoSpace, absl::Cord(kFileSizeLimit));
   return status;
 }
 
@@ -76,6 +79,10 @@ bool LacksSpace(const absl::Status& status) {
 
 bool FoundNoSpace(const absl::Status& status) {
   return status.GetPayload(kFoundNoSpace).has_value();
+}
+
+bool ExceedsFileSizeLimit(const absl::Status& status) {
+  return status.GetPayload(kFoundNoSpace) == absl::Cord(kFileSizeLimit);
 }
 
 absl::Status WithContext(const absl::Status& status, std::string_view context) {

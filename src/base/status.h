@@ -63,6 +63,8 @@ absl::Status ErrnoStatus(std::string_view call, std::string_view path, int error
 bool LacksSpace(const absl::Status& status);
 // True if a call of the system failed because of the disk, a quota or a limit of file sizes.
 bool FoundNoSpace(const absl::Status& status);
+// True if a call of the system failed because of a limit of file sizes (EFBIG).
+bool ExceedsFileSizeLimit(const absl::Status& status);
 
 // Returns `status` with "CONTEXT: " before its message; its payloads are kept.
 absl::Status WithContext(const absl::Status& status, std::string_view context);

@@ -372,7 +372,7 @@ void Committer::FreezeFullMemtables() {
   // On a nearly full disk, the log gets a quarter of its normal space.
   const uint64_t log_bytes_max =
       log_->space_is_scarce() ? limits_.log_bytes_max / 4 : limits_.log_bytes_max;
-  if (log_->bytes() > log_bytes_max) {
+  if (log_->IsLongerThan(log_bytes_max)) {
     if (const std::optional<uint32_t> table_id = state_->TableWithOldestActive())
       state_->Freeze(*table_id);
   }

@@ -221,8 +221,7 @@ absl::StatusOr<std::unique_ptr<BulkLoadBackend>> Engine::BeginBulkLoad(
       .gate = &storage_->gate,
       .committer = storage_->committer.get(),
       .active = &loads_,
-      .small_load_bytes = options.sizes.compaction.small_file_bytes,
-      .await_small_file_slot = [admission = &admission_] { admission->AwaitSmallFileSlot(); },
+      .await_file_slot = [admission = &admission_] { admission->AwaitSmallFileSlot(); },
       .events = &storage_->events,
       .jobs = &storage_->jobs->counters()};
   return internal::BeginBulkLoad(shared_from_this(), parts, table_id, std::move(counters));

@@ -96,24 +96,29 @@ void SpaceReserve::Restore(TimePoint now, bool may_take) {
   }
   // A quota is not part of free_bytes. Refused writes must not create the file again and again.
   if (waits && now < make_at_) return;
-  if (!Make()) {
-    make_at_ = now == TimePoint::max() ? TimePoint() : later;
-    return;
+  absl::Status made = Make();
+  // A limit of file sizes is no lack of space, and deletes do not change it. A lack of space, also
+  // under a quota, must not lead to a smaller file: other writes would then use the space that was
+  // released for calls that free space.
+  if (ExceedsFileSizeLimit(made) && file_bytes_.load() > kSmallReserveBytes) {
+    file_bytes_.store(kSmallReserveBytes);
+    made = Make();
   }
-  make_at_ = TimePoint();
-  is_in_place_.store(true, std::memory_order_release);
-  is_released_.store(false, std::memory_order_release);
+  make_at_ = made.ok() || now == TimePoint::max() ? TimePoint() : later;
+  is_in_place_.store(made.ok(), std::memory_order_release);
+  // Under a still lower limit there is no reserve, as after an Open under the limit.
+  if (made.ok() || ExceedsFileSizeLimit(made)) is_released_.store(false, std::memory_order_release);
 }
 
-bool SpaceReserve::Make() {
+absl::Status SpaceReserve::Make() {
   absl::StatusOr<std::unique_ptr<File>> file = file_system_->Open(Path(), OpenMode::kCreate);
-  if (!file.ok()) return false;
+  if (!file.ok()) return file.status();
   absl::Status status = (*file)->Allocate(file_bytes_.load());
   if (status.ok()) status = (*file)->Sync();
   if (status.ok()) status = file_system_->SyncDirectory(directory_);
   file->reset();
   if (!status.ok()) file_system_->Remove(Path()).IgnoreError();
-  return status.ok();
+  return status;
 }
 
 }  // namespace stele::internal

@@ -62,7 +62,8 @@ class SpaceReserve {
   // alone makes no check due.
   bool RestoreIsDue(TimePoint now) const;
   // Creates the file if there is room for it and `may_take`. Otherwise it is due again after a
-  // second, or after NoteSpaceFreed.
+  // second, or after NoteSpaceFreed. If a limit of file sizes allows no file of this size, it has 1
+  // MiB. If the limit does not allow that either, the reserve no longer counts as released.
   void Restore(TimePoint now, bool may_take);
   // Call when space may have become free.
   void NoteSpaceFreed() { waits_.store(false, std::memory_order_release); }
@@ -70,7 +71,7 @@ class SpaceReserve {
  private:
   std::string Path() const;
   uint64_t NeededBytes() const;  // must be free before it is made
-  bool Make() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Make() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   FileSystem* const file_system_;
   const std::string directory_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/status.h"
+
 namespace stele::internal {
 namespace {
 
@@ -35,6 +37,14 @@ std::vector<JobSubject> JobFailures::SubjectsInBackoff(TimePoint now) const {
     if (now < failure.retry_at) resting.push_back(subject);
   }
   return resting;
+}
+
+bool JobFailures::LacksSpaceUntilRetry(TimePoint now) const {
+  return std::any_of(failing_.begin(), failing_.end(), [now](const auto& entry) {
+    const auto& [subject, failure] = entry;
+    return subject.kind == JobSubject::Kind::kFlush && LacksSpace(failure.status) &&
+           now < failure.retry_at;
+  });
 }
 
 absl::Status JobFailures::Newest() const {

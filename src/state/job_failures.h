@@ -43,6 +43,10 @@ class JobFailures {
   // The subjects for which IsInBackoff is true.
   std::vector<JobSubject> SubjectsInBackoff(TimePoint now) const;
 
+  // True if a flush is in backoff after it found no space. The backoff ends early if a call frees
+  // space.
+  bool LacksSpaceUntilRetry(TimePoint now) const;
+
   // The error of the newest failure; OK if no subject fails.
   absl::Status Newest() const;
   // The error of a failure that refuses writes; OK if there is none.

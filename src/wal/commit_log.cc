@@ -19,6 +19,7 @@ constexpr uint64_t kSegmentBytesMin = 4096;
 // zeros would only double the bytes written.
 constexpr int kSyncsOften = 3;
 constexpr uint64_t kOftenPart = 16;
+constexpr size_t kSmallSegmentsMax = 64;  // see IsLongerThan
 
 // A segment that is part of the log and not released yet.
 struct LiveSegment {
@@ -29,6 +30,12 @@ struct LiveSegment {
   uint64_t last_sequence = 0;
   uint64_t synced_offset = 0;
   bool name_synced = false;
+};
+
+// The segments with records that are not released.
+struct LogSize {
+  uint64_t bytes = 0;
+  size_t small_segments = 0;
 };
 
 uint64_t GroupBytes(std::span<const LogRecord> records) {
@@ -73,6 +80,7 @@ class CommitLog::State {
   uint64_t oldest_segment() const;
   uint64_t OldestSegmentAfter(uint64_t through) const;
   uint64_t bytes() const;
+  bool IsLongerThan(uint64_t bytes_max) const;
   uint64_t appended_bytes() const;
   bool poisoned() const { return !Poison().ok(); }
   std::vector<LogPosition> SegmentEnds() const;
@@ -92,6 +100,7 @@ class CommitLog::State {
   void NoteSync(const std::vector<LiveSegment>& segments) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t SyncedOffsetOfActive() const;
   void Publish(uint64_t first_sequence, uint64_t record_bytes, bool name_synced);
+  LogSize UnreleasedSize() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   size_t ReleasableCount(uint64_t through) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status SyncSegments(const std::vector<LiveSegment>& segments) ABSL_LOCKS_EXCLUDED(mutex_);
   void MarkSynced(const LiveSegment& segment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -441,12 +450,23 @@ uint64_t CommitLog::State::oldest_segment() const {
 
 uint64_t CommitLog::State::bytes() const {
   MutexLock lock(mutex_);
-  uint64_t bytes = 0;
+  return UnreleasedSize().bytes;
+}
+
+bool CommitLog::State::IsLongerThan(uint64_t bytes_max) const {
+  MutexLock lock(mutex_);
+  const LogSize size = UnreleasedSize();
+  return size.bytes > bytes_max || size.small_segments > kSmallSegmentsMax;
+}
+
+LogSize CommitLog::State::UnreleasedSize() const {
+  LogSize size;
   for (const LiveSegment& segment : segments_) {
-    if (segment.last_sequence > released_sequence_)
-      bytes += segment.end_offset - kFirstRecordOffset;
+    if (segment.last_sequence <= released_sequence_) continue;
+    size.bytes += segment.end_offset - kFirstRecordOffset;
+    if (segment.end_offset < options_.segment_bytes / 2) ++size.small_segments;
   }
-  return bytes;
+  return size;
 }
 
 uint64_t CommitLog::State::appended_bytes() const {
@@ -490,6 +510,7 @@ uint64_t CommitLog::OldestSegmentAfter(uint64_t through) const {
   return state_->OldestSegmentAfter(through);
 }
 uint64_t CommitLog::bytes() const { return state_->bytes(); }
+bool CommitLog::IsLongerThan(uint64_t bytes_max) const { return state_->IsLongerThan(bytes_max); }
 uint64_t CommitLog::appended_bytes() const { return state_->appended_bytes(); }
 bool CommitLog::space_is_scarce() const { return state_->space_is_scarce(); }
 bool CommitLog::poisoned() const { return state_->poisoned(); }

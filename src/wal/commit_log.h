@@ -108,9 +108,12 @@ class CommitLog {
   uint64_t OldestSegmentAfter(uint64_t through) const;
   // Everything before this position is synced.
   LogPosition synced_end() const;
-  // The size of the log with records that are not released, for deciding when to flush the oldest
-  // memtable.
+  // The size of the log with records that are not released.
   uint64_t bytes() const;
+  // True if the oldest memtable should be flushed to release segments: bytes() is above
+  // `bytes_max`, or these records are in more than 64 segments that are less than half as large as
+  // usual. Each segment takes a file descriptor.
+  bool IsLongerThan(uint64_t bytes_max) const;
   // The bytes of all records that Append wrote since Start, also of released ones. The headers of
   // segments are not in it.
   uint64_t appended_bytes() const;

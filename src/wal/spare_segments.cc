@@ -11,6 +11,7 @@
 namespace stele::internal {
 namespace {
 
+// The size of a segment if the disk has little space. A smaller one is made only if it must be.
 constexpr uint64_t kScarceSegmentBytes = uint64_t{64} << 10;
 // The size of one write of zeros: short enough not to delay other writers of the disk.
 constexpr uint64_t kZeroBytes = uint64_t{1} << 20;
@@ -44,9 +45,21 @@ bool SpareSegments::LookForSpace() {
 absl::StatusOr<BlankSegment> SpareSegments::ReserveBetween(uint64_t file_bytes_min,
                                                            uint64_t file_bytes) {
   absl::StatusOr<BlankSegment> segment = Reserve(file_bytes);
-  const bool may_be_less =
-      absl::IsResourceExhausted(segment.status()) && file_bytes_min < file_bytes;
-  return may_be_less ? Reserve(file_bytes_min) : std::move(segment);
+  while (LacksSpace(segment.status()) && file_bytes_min < file_bytes) {
+    file_bytes = file_bytes > kScarceSegmentBytes
+                     ? std::max({file_bytes / 2, kScarceSegmentBytes, file_bytes_min})
+                     : file_bytes_min;
+    segment = Reserve(file_bytes);
+  }
+  return segment;
+}
+
+// Twice the size that worked last, after a limit was found. So a segment costs at most one attempt
+// that fails, and the log notices that the limit is gone.
+uint64_t SpareSegments::BytesToTry(uint64_t usual_bytes) const {
+  MutexLock lock(mutex_);
+  if (limited_bytes_ == 0) return usual_bytes;
+  return std::min(usual_bytes, std::max(2 * limited_bytes_, kScarceSegmentBytes));
 }
 
 absl::StatusOr<BlankSegment> SpareSegments::MakeFirst(uint64_t file_bytes,
@@ -98,12 +111,15 @@ absl::StatusOr<BlankSegment> SpareSegments::Take(uint64_t file_bytes_min) {
       return segment;
     }
   }
-  const uint64_t file_bytes = LookForSpace() ? std::min(options_.segment_bytes, kScarceSegmentBytes)
-                                             : options_.segment_bytes;
-  STELE_ASSIGN_OR_RETURN(BlankSegment segment,
-                         ReserveBetween(file_bytes_min, std::max(file_bytes_min, file_bytes)));
+  const uint64_t usual_bytes = LookForSpace()
+                                   ? std::min(options_.segment_bytes, kScarceSegmentBytes)
+                                   : options_.segment_bytes;
+  STELE_ASSIGN_OR_RETURN(
+      BlankSegment segment,
+      ReserveBetween(file_bytes_min, std::max(file_bytes_min, BytesToTry(usual_bytes))));
   MutexLock lock(mutex_);
   used_number_ = segment.number;
+  limited_bytes_ = segment.file_bytes < usual_bytes ? segment.file_bytes : 0;
   // Spares with lower numbers were skipped; Prepare gives them new numbers.
   while (!spares_.empty() && spares_.front().number < used_number_) {
     retired_.push_back({spares_.front().number, true});
@@ -115,7 +131,7 @@ absl::StatusOr<BlankSegment> SpareSegments::Take(uint64_t file_bytes_min) {
 bool SpareSegments::Needed() const {
   if (space_is_scarce()) return false;
   MutexLock lock(mutex_);
-  return spares_.size() < options_.spares_max;
+  return limited_bytes_ == 0 && spares_.size() < options_.spares_max;
 }
 
 bool SpareSegments::HasSpare() const {

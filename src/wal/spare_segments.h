@@ -59,8 +59,10 @@ class SpareSegments {
 
   // Returns the next spare, if it has at least `file_bytes_min`. Otherwise reserves space for a new
   // file of segment_bytes, or of `file_bytes_min` if that is more. The new file is not synced, so
-  // that a writer does not wait. If space is scarce, the file is as small as possible.
-  // ResourceExhausted: there was no space, and no file is left behind.
+  // that a writer does not wait. If space is scarce, the file is as small as possible. If a quota
+  // or a limit of file sizes refuses the usual size, it is as large as halving finds, and there are
+  // no spares until the usual size works again. ResourceExhausted: there was no space, and no file
+  // is left behind.
   absl::StatusOr<BlankSegment> Take(uint64_t file_bytes_min);
   // Returns a new file of `file_bytes` zeros. It is synced, but its name is not.
   absl::StatusOr<BlankSegment> MakeFilled(uint64_t file_bytes);
@@ -91,8 +93,10 @@ class SpareSegments {
   std::string Path(uint64_t number) const;
   bool LookForSpace();
   absl::StatusOr<BlankSegment> Reserve(uint64_t file_bytes);
-  // Reserves as much as there is room for.
+  // Halves `file_bytes` as long as there is no room for it, to 64 KiB. At last it tries
+  // `file_bytes_min`.
   absl::StatusOr<BlankSegment> ReserveBetween(uint64_t file_bytes_min, uint64_t file_bytes);
+  uint64_t BytesToTry(uint64_t usual_bytes) const;
   absl::Status FillWithZeros(const BlankSegment& segment) const;
   absl::StatusOr<BlankSegment> Recycle(uint64_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(maintenance_);
   absl::StatusOr<uint64_t> Renumber(uint64_t number);
@@ -109,6 +113,8 @@ class SpareSegments {
   // The front is changed under maintenance_ only.
   std::deque<RetiredSegment> retired_ ABSL_GUARDED_BY(mutex_);
   uint64_t used_number_ ABSL_GUARDED_BY(mutex_) = 0;  // the highest number used
+  // The size of the last new file if there was no space for the usual size; 0 if there was.
+  uint64_t limited_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool removal_failed_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<bool> space_is_scarce_{false};  // relaxed: may be slightly out of date
 };

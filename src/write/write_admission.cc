@@ -127,7 +127,15 @@ bool WriteAdmission::FlushedToFreeLog(const absl::Status& refused, const WriteOp
   if (!absl::IsResourceExhausted(refused) || IsFinal(refused)) return false;
   if (parts_.state->memtable_bytes() < kFlushedToFreeLogBytesMin || !parts_.gate->SpaceIsScarce())
     return false;
-  return DrainMemtables(options).ok();
+  return !FlushAwaitsSpace() && DrainMemtables(options).ok();
+}
+
+// Returns true if the last flush of a table found no space, and no call has freed space since: a
+// wait for the next attempt, up to five seconds, would only end with the same error.
+bool WriteAdmission::FlushAwaitsSpace() const {
+  if (!has_threads_) return false;
+  MutexLock lock(parts_.state->mutex());
+  return parts_.state->failures().LacksSpaceUntilRetry(std::chrono::steady_clock::now());
 }
 
 // Bytes above the budget count as memtable bytes here, whatever uses them. So they slow writers,

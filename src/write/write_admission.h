@@ -117,6 +117,7 @@ class WriteAdmission {
   absl::Status FreezeLargest(uint64_t active_bytes_max, const WriteOptions& options);
   bool ReleasedReserveFor(const absl::Status& refused, const WriteGate::FreesSpace& frees_space);
   bool FlushedToFreeLog(const absl::Status& refused, const WriteOptions& options);
+  bool FlushAwaitsSpace() const;
 
   const Parts parts_;
   const EngineSizes sizes_;

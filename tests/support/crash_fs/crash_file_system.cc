@@ -295,14 +295,17 @@ int CrashFileSystem::StoreWithinCapacity(CrashNode& file, uint64_t offset, std::
   const uint64_t room = !fits            ? 0
                         : offset <= size ? size - offset + std::min(free_bytes, UINT64_MAX - size)
                                          : free_bytes - (offset - size);
-  const std::string_view stored = bytes.substr(0, std::min<uint64_t>(bytes.size(), room));
+  const uint64_t room_in_file = file_bytes_max_ - std::min(file_bytes_max_, offset);
+  const std::string_view stored =
+      bytes.substr(0, std::min<uint64_t>({bytes.size(), room, room_in_file}));
   if (!stored.empty()) {
     if (const int error_number = file.live.Write(offset, stored); error_number != 0)
       return error_number;
     used_bytes_ += file.live.size() - size;
     RecordWrite(file, offset, stored);
   }
-  return stored.size() == bytes.size() ? 0 : ENOSPC;
+  if (stored.size() == bytes.size()) return 0;
+  return stored.size() == room_in_file ? EFBIG : ENOSPC;
 }
 
 void CrashFileSystem::RecordWrite(CrashNode& file, uint64_t offset, std::string_view bytes) {
@@ -322,6 +325,7 @@ void CrashFileSystem::RecordWrite(CrashNode& file, uint64_t offset, std::string_
 absl::Status CrashFileSystem::ResizeLocked(CrashNode& file, std::string_view call,
                                            const std::string& path, uint64_t bytes) {
   const uint64_t size = file.live.size();
+  if (bytes > size && bytes > file_bytes_max_) return ErrnoStatus(call, path, EFBIG);
   if (bytes > size && bytes - size > capacity_bytes_ - std::min(capacity_bytes_, used_bytes_))
     return ErrnoStatus(call, path, ENOSPC);
   if (bytes < size) RememberRemoved(file);
@@ -433,6 +437,11 @@ void CrashFileSystem::SetQuota(uint64_t bytes) {
   MutexLock lock(mutex_);
   capacity_bytes_ = bytes;
   hides_capacity_ = true;
+}
+
+void CrashFileSystem::SetFileBytesMax(uint64_t bytes) {
+  MutexLock lock(mutex_);
+  file_bytes_max_ = bytes;
 }
 
 uint64_t CrashFileSystem::used_bytes() const {

@@ -80,6 +80,8 @@ class CrashFileSystem final : public FileSystem {
   void SetCapacity(uint64_t bytes);
   // The same, but FreeBytes does not know the limit, as for the quota of a user.
   void SetQuota(uint64_t bytes);
+  // Limits the size of each file, as `ulimit -f` does. Growth beyond it fails with EFBIG.
+  void SetFileBytesMax(uint64_t bytes);
   uint64_t used_bytes() const;
 
   // For tests. These ignore counting, faults, capacity and the crash. Their changes are durable at
@@ -104,7 +106,7 @@ class CrashFileSystem final : public FileSystem {
                             uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status SyncLocked(CrashNode& file, const std::string& path)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Writes as many of the bytes as fit. Returns an errno: ENOSPC if not all fit.
+  // Writes as many of the bytes as fit. Returns an errno: ENOSPC or EFBIG if not all fit.
   int StoreWithinCapacity(CrashNode& file, uint64_t offset, std::string_view bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RecordWrite(CrashNode& file, uint64_t offset, std::string_view bytes)
@@ -128,6 +130,7 @@ class CrashFileSystem final : public FileSystem {
   FailedSync failed_sync_ ABSL_GUARDED_BY(mutex_) = FailedSync::kCleanNew;
   uint64_t capacity_bytes_ ABSL_GUARDED_BY(mutex_) = UINT64_MAX;
   bool hides_capacity_ ABSL_GUARDED_BY(mutex_) = false;
+  uint64_t file_bytes_max_ ABSL_GUARDED_BY(mutex_) = UINT64_MAX;
   uint64_t used_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -64,6 +64,17 @@ TEST(Status, MissingDescriptorsAreNotMissingSpace) {
   EXPECT_FALSE(LacksSpace(absl::OkStatus()));
 }
 
+TEST(Status, OnlyEfbigMeansALimitOfFileSizes) {
+  const absl::Status limited = ErrnoStatus("write", "/db/f", EFBIG);
+  EXPECT_TRUE(ExceedsFileSizeLimit(limited));
+  EXPECT_TRUE(ExceedsFileSizeLimit(WithContext(limited, "flush")));
+  EXPECT_TRUE(FoundNoSpace(limited));
+  for (const int error_number : {ENOSPC, EDQUOT, EMFILE, EIO})
+    EXPECT_FALSE(ExceedsFileSizeLimit(ErrnoStatus("write", "/db/f", error_number))) << error_number;
+  EXPECT_FALSE(ExceedsFileSizeLimit(ResourceExhausted("full")));
+  EXPECT_FALSE(ExceedsFileSizeLimit(absl::OkStatus()));
+}
+
 TEST(Status, ContextGoesBeforeTheTextAndKeepsTheCode) {
   const absl::Status status = WithContext(DataLoss("f", 1, "bad"), "open /db");
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);

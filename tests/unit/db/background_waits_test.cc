@@ -305,6 +305,22 @@ TEST_F(BackgroundWaitsTest, WhatAWaitIsToldIsItsOwnOrWhatWaitsForAll) {
   EXPECT_EQ(database_.WaitForIdle(), absl::OkStatus());
 }
 
+// Otherwise a refused write waits for an attempt that would fail in the same way.
+TEST(JobFailuresTest, AFlushThatFoundNoSpaceAwaitsItInItsBackoff) {
+  JobFailures failures;
+  const JobSubject flush{JobKind::kFlush, 1};
+  const auto now = JobFailures::TimePoint() + std::chrono::hours(1);
+  EXPECT_FALSE(failures.LacksSpaceUntilRetry(now));
+  failures.Add({JobKind::kCompaction, 1, "m"}, ResourceExhausted("full"), now);
+  failures.Add(flush, Unavailable("the disk is slow"), now);
+  EXPECT_FALSE(failures.LacksSpaceUntilRetry(now));
+  failures.Add(flush, ResourceExhausted("full"), now);
+  EXPECT_TRUE(failures.LacksSpaceUntilRetry(now));
+  EXPECT_FALSE(failures.LacksSpaceUntilRetry(now + std::chrono::seconds(5)));
+  failures.EndBackoffOf(JobKind::kFlush);
+  EXPECT_FALSE(failures.LacksSpaceUntilRetry(now)) << "a call has freed space";
+}
+
 TEST(JobFailuresTest, EachJobFailsRestsAndRecoversByItself) {
   JobFailures failures;
   const JobSubject flush{JobKind::kFlush, 1};

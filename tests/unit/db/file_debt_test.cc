@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <string>
+
 #include "db/engine.h"
 #include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
@@ -53,6 +56,27 @@ TEST_F(FileDebtTest, LoadsOfFewRowsDoNotAccumulateFiles) {
     ASSERT_EQ(load.Finish(), absl::OkStatus());
   }
   EXPECT_LT(FilesNow(), 330u);
+}
+
+// Regression: only loads below the size of a small file waited.
+TEST_F(FileDebtTest, ALoadOfLargeFilesWaits) {
+  Table other = *database_.database().CreateTable("other", Schema().AddFamily("f"));
+  MakeFiles();
+  BulkLoad load = other.NewBulkLoad();
+  uint64_t state = 1;
+  for (int i = 0; i < 20; ++i) {
+    std::string value(64 << 10, '\0');  // incompressible
+    for (char& c : value) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      c = static_cast<char>(state >> 56);
+    }
+    ASSERT_EQ(
+        load.Add(RowMutation(Row(i).row_key()).SetCell("f", "q", Timestamp::FromMillis(1), value)),
+        absl::OkStatus());
+  }
+  ASSERT_EQ(load.Finish(), absl::OkStatus());
+  EXPECT_GT(database_.database().Stats().since_open.bytes_loaded, uint64_t{1} << 20);
+  EXPECT_LT(FilesNow(), kFree);
 }
 
 TEST_F(FileDebtTest, OnlyAFlushThatMakesAFileWaits) {

@@ -375,6 +375,85 @@ TEST_F(FullDiskTest, ASmallDiskHasASmallReserve) {
   EXPECT_EQ(ReserveBytes(), options.sizes.reserve_bytes);
 }
 
+// Regression: a released reserve was made again only with its old size. So under a limit of file
+// sizes that was set meanwhile, writes were refused until the database was opened again.
+TEST_F(FullDiskTest, UnderALimitOfFileSizesTheReserveIsSmallerOrMissing) {
+  EngineOptions options = SmallEngineOptions(files_.get());
+  options.sizes = SizesFor(uint64_t{64} << 20);
+  const uint64_t reserve_bytes = options.sizes.reserve_bytes;
+  ASSERT_GT(reserve_bytes, uint64_t{2} << 20);
+  const auto open = [&] {
+    absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase("/db", options);
+    ASSERT_EQ(opened.status(), absl::OkStatus());
+    local_ = *std::move(opened);
+    database_ = Access::Make<Database>(local_);
+    ASSERT_EQ(Settle(), absl::OkStatus());
+    ASSERT_EQ(ReserveBytes(), reserve_bytes);
+  };
+  open();
+  Table table = Create("t");
+  files_->SetFileBytesMax(uint64_t{2} << 20);
+  ASSERT_TRUE(local_->engine()->storage().gate.MakeRoom());
+  EXPECT_EQ(table.Apply(SetRow(0)), absl::OkStatus());
+  EXPECT_EQ(ReserveBytes(), uint64_t{1} << 20);
+  files_->SetFileBytesMax(uint64_t{900} << 10);
+  ASSERT_TRUE(local_->engine()->storage().gate.MakeRoom());
+  EXPECT_EQ(table.Apply(SetRow(1)), absl::OkStatus());
+  EXPECT_EQ(ReserveBytes(), 0u);
+  EXPECT_EQ(database_.WriteRefusal(), absl::OkStatus());
+  files_->SetFileBytesMax(UINT64_MAX);
+  EXPECT_EQ(table.Apply(SetRow(2)), absl::OkStatus());
+  table = Table();
+  Drop();
+  open();
+  table = Find("t");
+  for (const char* row : {"row0000", "row0001", "row0002"})
+    EXPECT_TRUE(table.Exists(row).value_or(false)) << row;
+}
+
+// A smaller one would leave most of the released space to other writes.
+TEST_F(FullDiskTest, UnderAQuotaTheReserveIsMadeAgainWithItsSize) {
+  EngineOptions options = SmallEngineOptions(files_.get());
+  options.sizes = SizesFor(uint64_t{64} << 20);
+  absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase("/db", options);
+  ASSERT_EQ(opened.status(), absl::OkStatus());
+  local_ = *std::move(opened);
+  database_ = Access::Make<Database>(local_);
+  Table table = Create("t");
+  ASSERT_EQ(Settle(), absl::OkStatus());
+  const uint64_t reserve_bytes = ReserveBytes();
+  ASSERT_GT(reserve_bytes, uint64_t{2} << 20);
+  files_->SetQuota(files_->used_bytes() - 1);
+  ASSERT_TRUE(local_->engine()->storage().gate.MakeRoom());
+  EXPECT_TRUE(absl::IsResourceExhausted(table.Apply(SetRow(0))));
+  EXPECT_EQ(ReserveBytes(), 0u);
+  EXPECT_EQ(table.Apply(RowMutation("row0000").DeleteFromRow()), absl::OkStatus());
+  files_->SetQuota(kRoomy);
+  EXPECT_EQ(table.Apply(SetRow(0)), absl::OkStatus());
+  EXPECT_EQ(ReserveBytes(), reserve_bytes);
+}
+
+// Regression: where segments are small, a database with large memtables had thousands of them, and
+// each took a file descriptor.
+TEST_F(FullDiskTest, ManySmallSegmentsOfTheLogAreReleasedByAFlush) {
+  files_->SetCapacity(uint64_t{40} << 20);
+  EngineOptions options = SmallEngineOptions(files_.get());
+  options.sizes = SizesFor(uint64_t{1} << 30);
+  absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase("/db", options);
+  ASSERT_EQ(opened.status(), absl::OkStatus());
+  local_ = *std::move(opened);
+  database_ = Access::Make<Database>(local_);
+  Table table = Create("t");
+  int row = 0;
+  for (; Segments().size() < 60; ++row) ASSERT_EQ(table.Apply(SetRow(row)), absl::OkStatus());
+  ASSERT_EQ(Settle(), absl::OkStatus());
+  EXPECT_EQ(database_.Stats().since_open.flushes, 0u);
+  for (; Segments().size() < 70; ++row) ASSERT_EQ(table.Apply(SetRow(row)), absl::OkStatus());
+  ASSERT_EQ(Settle(), absl::OkStatus());
+  EXPECT_EQ(database_.Stats().since_open.flushes, 1u);
+  EXPECT_LT(Segments().size(), 15u);
+}
+
 // Regression: a load used the last of the space. There is no reserve, since it did not fit.
 TEST_F(FullDiskTest, ALoadLeavesRoomForTheNextOpen) {
   files_->SetCapacity(uint64_t{2} << 20);

@@ -1,5 +1,5 @@
-// Tests a log on a disk with little space: it uses small segments, keeps no unused ones, and
-// returns to normal when there is space.
+// Tests a log on a disk with little space, or under a limit of file sizes: it uses small segments,
+// keeps no unused ones, and returns to normal when there is space.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -73,6 +73,60 @@ TEST_F(ScarceSpaceTest, WithRoomAgainSegmentsAreAsUsual) {
   EXPECT_TRUE(log_->NeedsSpare());
   EXPECT_EQ(log_->PrepareSpare(), absl::OkStatus());
   EXPECT_GE(disk_.used_bytes(), 2 * kSegmentBytes);
+}
+
+// Regression: if the usual size was refused, each record got its own segment, and so each took a
+// file descriptor.
+TEST_F(ScarceSpaceTest, UnderALimitOfFileSizesSegmentsAreAsLargeAsHalvingFinds) {
+  is_scarce_ = false;
+  disk_.SetFileBytesMax(uint64_t{300} << 10);
+  ASSERT_EQ(Start(), absl::OkStatus());
+  ASSERT_EQ(AppendWal(log_.get(), 1, 300, 1000), absl::OkStatus());
+  EXPECT_LE(log_->SegmentEnds().size(), 3u) << "64 KiB, and two of 256 KiB";
+  EXPECT_FALSE(log_->NeedsSpare()) << "none of the usual size can be made";
+  EXPECT_EQ(log_->PrepareSpare(), absl::OkStatus());
+  disk_.SetFileBytesMax(UINT64_MAX);
+  ASSERT_EQ(AppendWal(log_.get(), 301, 1200, 1000), absl::OkStatus());
+  EXPECT_LE(log_->SegmentEnds().size(), 5u) << "the next ones have 512 KiB and 1 MiB";
+  EXPECT_TRUE(log_->NeedsSpare());
+  ASSERT_EQ(log_->Close(), absl::OkStatus());
+  const WalReplay replay = ReplayWal(&disk_, "db");
+  EXPECT_EQ(replay.status, absl::OkStatus());
+  EXPECT_EQ(replay.records.size(), 1500u);
+}
+
+TEST_F(ScarceSpaceTest, AfterALimitWasFoundASegmentCostsOneFailedAttempt) {
+  is_scarce_ = false;
+  disk_.SetFileBytesMax(uint64_t{128} << 10);
+  ASSERT_EQ(Start(), absl::OkStatus());
+  uint64_t sequence = 0;
+  const auto calls_for_a_segment = [&] {
+    const uint64_t before = disk_.calls();
+    EXPECT_EQ(AppendWal(log_.get(), ++sequence, 1, 100'000), absl::OkStatus());
+    return disk_.calls() - before;
+  };
+  // An attempt that fails creates a file, reserves its space and removes it. One that succeeds
+  // creates the file and reserves its space, and the record is written.
+  EXPECT_EQ(calls_for_a_segment(), 3u * 3 + 3) << "of 1 MiB, 512 KiB and 256 KiB";
+  EXPECT_EQ(calls_for_a_segment(), 3u + 3);
+  EXPECT_EQ(calls_for_a_segment(), 3u + 3);
+}
+
+TEST_F(ScarceSpaceTest, ManySmallSegmentsMakeTheLogTooLong) {
+  ASSERT_EQ(Start(), absl::OkStatus());
+  const uint64_t bytes_max = uint64_t{64} << 20;
+  ASSERT_EQ(AppendWal(log_.get(), 1, 64, 60'000), absl::OkStatus());
+  ASSERT_EQ(log_->SegmentEnds().size(), 64u);
+  EXPECT_FALSE(log_->IsLongerThan(bytes_max));
+  EXPECT_TRUE(log_->IsLongerThan(log_->bytes() - 1));
+  ASSERT_EQ(AppendWal(log_.get(), 65, 1, 60'000), absl::OkStatus());
+  EXPECT_TRUE(log_->IsLongerThan(bytes_max));
+  ASSERT_EQ(log_->Sync(), absl::OkStatus());
+  ASSERT_EQ(log_->Release(1), absl::OkStatus());
+  EXPECT_FALSE(log_->IsLongerThan(bytes_max)) << "records that are released do not count";
+  is_scarce_ = false;
+  ASSERT_EQ(AppendWal(log_.get(), 66, 80, 600'000), absl::OkStatus());
+  EXPECT_FALSE(log_->IsLongerThan(bytes_max)) << "these segments have the usual size";
 }
 
 TEST_F(ScarceSpaceTest, SparesOfAnEarlierSessionGoBeforeTheLogBegins) {
