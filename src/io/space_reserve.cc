@@ -101,8 +101,9 @@ void SpaceReserve::Restore(TimePoint now, bool may_take) {
   // under a quota, must not lead to a smaller file: other writes would then use the space that was
   // released for calls that free space.
   if (ExceedsFileSizeLimit(made) && file_bytes_.load() > kSmallReserveBytes) {
-    file_bytes_.store(kSmallReserveBytes);
+    const uint64_t bytes_before = file_bytes_.exchange(kSmallReserveBytes);
     made = Make();
+    if (!made.ok() && !ExceedsFileSizeLimit(made)) file_bytes_.store(bytes_before);
   }
   make_at_ = made.ok() || now == TimePoint::max() ? TimePoint() : later;
   is_in_place_.store(made.ok(), std::memory_order_release);

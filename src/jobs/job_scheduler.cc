@@ -536,7 +536,10 @@ bool JobScheduler::EndLocked(const Work& work, const absl::Status& status) {
   }
   bool is_reportable = false;
   for (const JobSubject& subject : SubjectsOf(work)) {
-    if (IsFailure(status))
+    // A drop may have removed what a flush could not write.
+    const bool is_due =
+        subject.kind != JobSubject::Kind::kFlush || !state_.FrozenLocked(subject.table_id).empty();
+    if (IsFailure(status) && is_due)
       is_reportable =
           state_.failures().Add(subject, status, std::chrono::steady_clock::now()) || is_reportable;
     if (status.ok()) is_reportable = state_.failures().Remove(subject) || is_reportable;

@@ -78,6 +78,10 @@ bool JobFailures::Add(const JobSubject& subject, absl::Status status, TimePoint 
   return added;
 }
 
+bool JobFailures::RemoveIf(const Concerns& concerns) {
+  return std::erase_if(failing_, [&](const auto& entry) { return concerns(entry.first); }) > 0;
+}
+
 void JobFailures::EndBackoffOf(JobSubject::Kind kind) {
   for (auto& [subject, failure] : failing_) {
     if (subject.kind == kind) failure.retry_at = {};

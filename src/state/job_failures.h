@@ -58,6 +58,8 @@ class JobFailures {
   bool Add(const JobSubject& subject, absl::Status status, TimePoint now);
   // Returns true if the subject was failing before.
   bool Remove(const JobSubject& subject) { return failing_.erase(subject) > 0; }
+  // Removes the failures that `concerns` selects. Returns true if there were any.
+  bool RemoveIf(const Concerns& concerns);
   // Failed jobs of this kind may be retried at once.
   void EndBackoffOf(JobSubject::Kind kind);
   // Call when no job is due. Removes the failures whose backoff is over: their jobs are no longer

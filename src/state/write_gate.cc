@@ -68,9 +68,24 @@ bool WriteGate::RestoreReserve() {
 void WriteGate::NoteFreedSpace() {
   parts_.reserve->NoteSpaceFreed();
   EngineState& state = *parts_.state;
-  MutexLock lock(state.mutex());
-  state.failures().EndBackoffOf(JobSubject::Kind::kFlush);
-  state.SignalChangeLocked();
+  bool has_recovered = false;
+  {
+    MutexLock lock(state.mutex());
+    // A drop removed what a flush could not write, so nothing would retry that flush.
+    has_recovered = state.failures().RemoveIf([&state](const JobSubject& subject) {
+      state.mutex().AssertHeld();
+      return subject.kind == JobSubject::Kind::kFlush &&
+             state.FrozenLocked(subject.table_id).empty();
+    });
+    has_recovered = has_recovered && state.failures().empty();
+    state.failures().EndBackoffOf(JobSubject::Kind::kFlush);
+    state.SetWritesRefused(!state.failures().RefusingWrites().ok() ||
+                           parts_.reserve->is_released());
+    state.SignalChangeLocked();
+  }
+  if (has_recovered)
+    parts_.events->Report(DatabaseEvent::Kind::kBackgroundRecovered,
+                          "the failed background work is no longer due");
 }
 
 absl::Status WriteGate::CheckWritable(const FreesSpace& frees_space) {

@@ -114,12 +114,17 @@ absl::StatusOr<BlankSegment> SpareSegments::Take(uint64_t file_bytes_min) {
   const uint64_t usual_bytes = LookForSpace()
                                    ? std::min(options_.segment_bytes, kScarceSegmentBytes)
                                    : options_.segment_bytes;
-  STELE_ASSIGN_OR_RETURN(
-      BlankSegment segment,
-      ReserveBetween(file_bytes_min, std::max(file_bytes_min, BytesToTry(usual_bytes))));
+  absl::StatusOr<BlankSegment> segment =
+      ReserveBetween(file_bytes_min, std::max(file_bytes_min, BytesToTry(usual_bytes)));
   MutexLock lock(mutex_);
-  used_number_ = segment.number;
-  limited_bytes_ = segment.file_bytes < usual_bytes ? segment.file_bytes : 0;
+  if (!segment.ok()) {
+    // Under a quota that is used up, the next call does not try all sizes again.
+    if (LacksSpace(segment.status()) && usual_bytes > kScarceSegmentBytes)
+      limited_bytes_ = kScarceSegmentBytes / 2;
+    return segment;
+  }
+  used_number_ = segment->number;
+  limited_bytes_ = segment->file_bytes < usual_bytes ? segment->file_bytes : 0;
   // Spares with lower numbers were skipped; Prepare gives them new numbers.
   while (!spares_.empty() && spares_.front().number < used_number_) {
     retired_.push_back({spares_.front().number, true});
