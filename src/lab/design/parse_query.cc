@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -23,7 +22,6 @@ constexpr int64_t kFanOutMax = 1000;
 std::vector<DesignColumn> ParseColumns(const MemberReader& members, std::string_view name,
                                        const QueryScope& scope, DesignErrors* errors) {
   std::vector<DesignColumn> columns;
-  std::set<std::string> found;
   if (members.IsEmptyList(name))
     errors->AddForFile(members.Find(name)->mark, fmt::format("{} has no column", name));
   for (const YamlNode* const element : members.ElementsOf(name)) {
@@ -38,10 +36,6 @@ std::vector<DesignColumn> ParseColumns(const MemberReader& members, std::string_
     if (!scope.has_family(column.family))
       errors->Add(element->mark,
                   fmt::format("the table has no family \"{}\"", Printable(column.family)));
-    if (!found.insert(*text).second &&
-        errors->AddForFile(element->mark,
-                           fmt::format("the column \"{}\" is repeated", Printable(*text))))
-      continue;
     columns.push_back(std::move(column));
   }
   return columns;
