@@ -376,25 +376,6 @@ TEST(DesignTest, MembersWithoutEffectAreErrorsOfAFile) {
        "d.yaml:2:36: columns has no column"},
       {DesignWith("{a}",
                   "    rows: [{input: in, cells: {\"f:x\": \"{a}\"}}]\n"
-                  "    queries: {q: {write: in, answer: [\"f:x\"]}}\n"),
-       "d.yaml:8:38: a query that writes has no answer"},
-      {DesignWith("{a}", "    queries: {q: {read: {row: a, columns: []}}}\n"),
-       "d.yaml:7:43: columns has no column"},
-      {DesignWith("{a}", "    queries: {q: {read: {row: a}, answer: []}}\n"),
-       "d.yaml:7:43: answer has no column"},
-      {DesignWith("{a}", "    splits: [b, c, b]\n"), "d.yaml:7:20: the split \"b\" is repeated"},
-      {"stele: design/1\ninputs: {a: {format: csv, file: \"\"}}\n"
-       "tables: {t: {families: {f: {}}, key: a}}\n",
-       "d.yaml:2:33: file is empty: leave it out if --input gives the file"},
-      {"stele: design/1\ninputs: {a: {format: csv, columns: []}}\n"
-       "tables: {t: {families: {f: {}}, key: a}}\n",
-       "d.yaml:2:36: columns has no column"},
-      {DesignWith("{a}", "    queries: {q: {read: {row: a, columns: [\"f:x\", \"f:x\"]}}}\n"),
-       "d.yaml:7:51: the column \"f:x\" is repeated"},
-      {DesignWith("{a}", "    queries: {q: {read: {row: a}, answer: [\"f:x\", \"f:x\"]}}\n"),
-       "d.yaml:7:51: the column \"f:x\" is repeated"},
-      {DesignWith("{a}",
-                  "    rows: [{input: in, cells: {\"f:x\": \"{a}\"}}]\n"
                   "    queries: {q: {write: in, answer: []}}\n"),
        "d.yaml:8:38: answer has no column"},
       {DesignWithColumns("[id, v, \"\"]"), "d.yaml:2:36: a column has no name"},

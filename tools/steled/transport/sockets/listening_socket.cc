@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -235,6 +236,7 @@ void ListeningSocket::Close() {
 }
 
 int ListeningSocket::Accept(std::chrono::milliseconds user_timeout) {
+  bool had_no_descriptor = false;
   while (true) {
     if (reserve_ < 0) reserve_ = Reserve();
     const int client = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -248,10 +250,16 @@ int ListeningSocket::Accept(std::chrono::milliseconds user_timeout) {
       return client;
     }
     if ((errno == EMFILE || errno == ENFILE) && reserve_ >= 0) {
+      // accept4 needs a descriptor before it looks for a client. There may be none, or one that
+      // came after a descriptor was free again.
+      pollfd listening{.fd = descriptor_, .events = POLLIN, .revents = 0};
+      if (poll(&listening, 1, 0) != 1) return -1;
+      if (!std::exchange(had_no_descriptor, true)) continue;
       close(reserve_);
       const int turned_away = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
       if (turned_away >= 0) close(turned_away);
       reserve_ = Reserve();
+      had_no_descriptor = false;
       if (turned_away >= 0) continue;
       return -1;
     }
