@@ -21,8 +21,8 @@ inline namespace v0 {
 // Statistics of one read so far.
 // Source: google.bigtable.v2.ReadIterationStats for the first four fields.
 struct ReadStats {
-  // The number of rows that the read visited: rows in which it saw a visible cell, whether or not
-  // the filter passed it, and rows that the filter rejected by their key.
+  // The number of rows that the read visited. These are the rows in which it saw a visible cell,
+  // whether or not the filter passed it, and the rows that the filter rejected by their key.
   //
   // The cells of a rejected row are not read and not in cells_seen. So a rejected row counts even
   // if all of its cells are deleted, or in families that the filter does not pass. A scan skips

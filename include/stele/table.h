@@ -189,7 +189,7 @@ class Table {
   [[nodiscard]] absl::Status DropRowRange(const RowRange& range);
 
   // Returns row keys that divide the range into parts of similar size, and all tablet boundaries,
-  // in ascending order. The last element is not a sample: its key is the end of the range ("" for
+  // in ascending order. The last element is not a sample. Its key is the end of the range ("" for
   // the end of the table), and its offset is the size of the range. A row in an SSTable counts with
   // its compressed bytes, a row in a memtable with its uncompressed bytes.
   // Source: SampleRowKeys.

@@ -49,7 +49,7 @@ struct EstimateSettings {
   double node_storage_tb = 5;
   double target = 0.7;  // the share of a node that is used; at most 1
 
-  // Of the application. Default: those of a logical trace, or 1,000.
+  // The rate of the application. Default: that of a logical trace, or 1,000.
   std::optional<double> operations_per_second = {};
   double data_factor = 1;  // the application's storage, divided by that of the comparison
   // Prices, in any currency: both or none.
@@ -123,8 +123,8 @@ struct CompareReport {
   struct TimedFigures {
     std::vector<LatencyFigures> queries = {};
     Measured operations_per_second = {};
-    // Of all queries, by the time at which an operation ended. The time is that of the rounds of a
-    // design, one after the other.
+    // The operations of all queries, by the time at which they ended. In this time, the rounds of a
+    // design follow one another.
     OperationRates rates = {};
     Measured cpu_seconds = {};  // of the process, user and system
     Measured late = {};  // open loop: operations that began more than 1 ms after they were due
@@ -158,7 +158,7 @@ struct CompareReport {
     uint64_t operations = 0;
     uint64_t requests = 0;
     uint64_t scans = 0;  // requests with a range
-    // Of the other requests: the row keys, or each 1,000 bytes returned if that is more.
+    // The row keys of the other requests, or the bytes returned divided by 1,000 if that is more.
     uint64_t point_rows = 0;
     uint64_t scanned_rows = 0;  // that the scans passed; 0 without an estimate
     ReadStats stats = {};
@@ -194,7 +194,7 @@ struct CompareReport {
 
   struct Query {
     std::string name = {};
-    std::string written_input = {};          // "": it reads
+    std::string written_input = {};          // "": the query reads
     uint64_t unusable_records = 0;           // they lack fields of the query in a design
     std::string first_unusable_record = {};  // the first of them: "FILE:LINE: reason"
     uint64_t differing_operations = 0;       // their answers differ

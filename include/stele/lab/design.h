@@ -62,7 +62,8 @@ class Design {
   // Returns the row key of a record. Errors: InvalidArgument if a field is absent or wrong.
   [[nodiscard]] absl::StatusOr<std::string> Key(std::string_view table, const Record& record) const;
   // Converts a record of this input to a row of the table. If no cell has its fields, the mutation
-  // has no changes. `time`, in the table's granularity, is for cells without one in the design.
+  // has no changes. Cells to which the design gives no timestamp get `time`, in the table's
+  // granularity.
   // Errors: InvalidArgument if the table does not read this input, or the record does not fit.
   [[nodiscard]] absl::StatusOr<RowMutation> Map(std::string_view table, std::string_view input,
                                                 const Record& record, Timestamp time) const;

@@ -134,7 +134,7 @@ struct DynamoDbImportReport {
   std::string source = {};     // describes the input
   bool only_checked = false;
   uint64_t items_read = 0;
-  // With only_checked: those that would be written. Of an incremental export: the rows that were
+  // With only_checked: those that would be written. For an incremental export: the rows that were
   // replaced or deleted, each counted once.
   uint64_t items_written = 0;
   uint64_t items_bad = 0;

@@ -32,7 +32,7 @@
 
 namespace stele::inline v0::lab {
 
-// Draws the operations that CompareDesigns() draws with these options. Of the options, it uses
+// Draws the operations that CompareDesigns() draws with these options. It uses the options
 // `designs`, `table`, `inputs`, `operations`, `distribution`, `seed`, `records_max`,
 // `output_paths`, `stop` and `progress`. Times begin with 0. An operation has the fields that its
 // query uses in any of the designs. `operations_per_second` is finite and above 0. The same options
@@ -49,7 +49,8 @@ struct RecordsToLogicalOptions {
   // milliseconds (13) or microseconds (16). Required.
   std::string time_field = {};
   // The operations have the fields that the query uses in these designs. A record must be usable in
-  // all of them. Empty: the operations have all fields of the records, and the query reads.
+  // all of them. Empty: the query must be one that reads, and the operations have all fields of the
+  // records.
   std::vector<Design> designs = {};
   std::string table = {};
   bool skips_bad = false;  // leaves out records that cannot be used, and counts them
@@ -68,8 +69,9 @@ struct RecordsToLogicalReport {
 // file that LoadDesign() reads, whose ending states the format, or the directory of an export of
 // DynamoDB. For a query that writes, records that no row of the table selects are ignored.
 // Memory: 128 MiB of lines that are being sorted, and the largest record.
-// Errors: also InvalidArgument if no record can be used, or, without skips_bad, if one cannot. A
-// record with a time before that of a line that was passed to `write` cannot be used.
+// Errors: also InvalidArgument if no record can be used. Without skips_bad, a single record that
+// cannot be used is an error. A record with a time before that of a line that was passed to `write`
+// cannot be used.
 [[nodiscard]] absl::StatusOr<RecordsToLogicalReport> RecordsToLogicalTrace(
     const std::string& input_path, const RecordsToLogicalOptions& options,
     const std::function<absl::Status(std::string_view)>& write);
@@ -92,8 +94,7 @@ struct TraceToLogicalReport {
 
 // Converts each operation of a recorded trace to the query of `design`, and its fields, that makes
 // this operation. docs/lab/trace.md describes the rules. Operations that no query makes are left
-// out and counted. Of the requests of one query that fans out, only the first one becomes an
-// operation.
+// out and counted. If a query fans out, only its first request becomes an operation.
 // Memory: 80 MiB to read the trace, and at most 256 MiB for the row keys that it writes and their
 // records. Errors: also InvalidArgument for more than these 256 MiB, for a trace without
 // operations, and, without skips_bad, for a wrong line.

@@ -29,7 +29,7 @@ namespace stele::inline v0::lab {
 
 // When the operations of a replay are due. At most one member is set, to a finite number above 0.
 struct ReplayRate {
-  std::optional<double> speed = {};  // an open loop: the recorded times, so many times as fast
+  std::optional<double> speed = {};  // an open loop: `speed` times as fast as recorded
   std::optional<double> operations_per_second = {};  // an open loop with this rate
 
   // A closed loop: the operations of a thread run one after the other.
@@ -42,7 +42,8 @@ struct ReplayRate {
 // Operations by time.
 struct OperationRates {
   std::chrono::nanoseconds interval = std::chrono::milliseconds(1);  // or a power of two of them
-  // Of the run. The last interval may end before or after it; that of due times ends with it.
+  // The duration of the run. The last interval may end before or after the run. The last interval
+  // of due times ends with the run.
   std::chrono::nanoseconds time{0};
   std::vector<uint64_t> operations = {};  // in each interval; at most 256 intervals
 };
@@ -64,7 +65,7 @@ struct ReplayOptions {
   // keep their order.
   uint64_t threads = 8;
   uint64_t warmup_operations = 0;      // the first operations, which run but are not counted
-  std::chrono::nanoseconds warmup{0};  // likewise those that are due or begin in the first time
+  std::chrono::nanoseconds warmup{0};  // also operations that are due or begin in this time
   uint64_t operations_max = 0;         // reads at most this many operations of the trace. 0: all
   ReplayWrites writes = ReplayWrites::kApply;
   uint64_t seed = 1;       // of the values that are written; a recorded trace has none
@@ -112,7 +113,7 @@ struct ReplayReport {
   std::chrono::nanoseconds scheduled{0};  // open loop: from the first due time to the last one
   std::chrono::nanoseconds lag{0};        // of the thread that was latest at its end
   OperationRates rates = {};              // of all kinds, by the time at which an operation ended
-  OperationRates due_rates = {};          // open loop: likewise, by the time at which it was due
+  OperationRates due_rates = {};          // open loop: the same by the time at which it was due
   double cpu_seconds = 0;                 // of this process, with the warm-up
   std::map<std::string, uint64_t> errors = {};  // failed operations, by the name of the code
   std::string first_error = {};                 // the message of one of them; "": none failed

@@ -50,7 +50,7 @@ struct TraceInfo {
   std::vector<Row> rows = {};               // at most 10, those with the most gets and writes first
   std::map<std::string, uint64_t> tags = {};  // records by tag, at most 1,000; not the empty tag
 
-  // Of the binary form. Without is_complete, the members after it are 0 or false.
+  // Only the binary form has these. Without is_complete, the members after it are 0 or false.
   bool is_binary = false, is_complete = false;
   uint64_t seen = 0;              // operations during the recording
   uint64_t dropped = 0;           // chosen by the sample, but not written to the file
