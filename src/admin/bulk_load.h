@@ -5,9 +5,9 @@
 // Calls:     mutation/check.h for each row, admin/load_files.h to write SSTables, and at the end
 //            admin/table_admin.h (InstallFlushed).
 // Rules:
-//            1. The load is one commit: it takes a sequence while the table has nothing in memory,
-//               its files have only that sequence, and one edit installs them all (engine rule 14).
-//               The log does not contain it; flushed_through prevents replay (engine rule 2).
+//            1. The load is one commit. It takes a sequence while the table has nothing in memory.
+//               Its files have only that sequence, and one edit installs all of them (engine rule
+//               14). The log does not contain it; flushed_through prevents replay (engine rule 2).
 //            2. Before the edit no Version references the files. After a crash the next open
 //               removes them.
 //            3. No file is accessed after Engine::Close, and none in a forked child, which neither

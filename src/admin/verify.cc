@@ -152,7 +152,8 @@ absl::Status ReadUpTo(const std::vector<LogPosition>& segment_ends, const Verify
                                   .oldest_segment = segment_ends.front().segment_number,
                                   .end = written},
                                  [](uint64_t, std::string_view) { return absl::OkStatus(); }));
-  // After a crash, a bad end would be an unfinished write. Here it is known how much was written.
+  // After a crash, a bad end would be an unfinished write. In an open log, the end of the written
+  // records is known.
   if (LogPosition{tail.segment_number, tail.end_offset} >= written) return absl::OkStatus();
   return DataLoss(SegmentName(tail.segment_number), tail.end_offset,
                   fmt::format("no valid record, although {} was written up to {}",

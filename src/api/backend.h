@@ -8,11 +8,11 @@
 // Threads:   DatabaseBackend, TableBackend and SnapshotBackend are thread-safe; RowSource and
 //            BulkLoadBackend are for one thread at a time.
 //
-// api checks before it calls: the handle is not empty and of this process; row keys to read are not
-// empty; ReadOptions, WriteOptions, row ranges (not inverted), table names and schemas of
-// CreateTable, family changes and properties are valid and supported. The backend checks row sets
-// (Normalize), filters (ValidateFilter) and mutations, which need the schema or a pass over the
-// data. A backend copies the arguments that it needs after the call.
+// api checks the arguments before it calls a backend. The handle is not empty and is of this
+// process. Row keys to read are not empty. ReadOptions, WriteOptions, row ranges (not inverted),
+// table names, schemas of CreateTable, family changes and properties are valid and supported. The
+// backend checks row sets (Normalize), filters (ValidateFilter) and mutations, which need the
+// schema or a pass over the data. A backend copies the arguments that it needs after the call.
 #pragma once
 
 #include <memory>

@@ -93,7 +93,7 @@ class CellCursor {
   virtual bool ReadCells(std::vector<Cell>* cells) = 0;
   // True if the current row has no more cells. False if that is not known without a read.
   virtual bool IsRowDone() const { return false; }
-  // Of a merge: the position of the only source that has the current row, or kSeveralSources. Other
+  // In a merge: the position of the only source that has the current row, or kSeveralSources. Other
   // cursors are one source.
   virtual size_t OnlySource() const { return 0; }
   // Moves forward within the current row. Cells before the column (family, qualifier) may be left

@@ -127,8 +127,8 @@ class RowWatches {
   // garbage (ColumnVersions::FloorUnder). It is valid if no commit after `sequence` wrote the row.
   // Nullopt: the caller must read the column. `generation` is that of the tables' changes
   // (commit/table_changes.h), taken before this call. Versions that were read in another generation
-  // are dropped, since the rule may differ. So are versions from a later time than `now`, which
-  // exist only if the clock was corrected.
+  // are dropped, since the rule may differ. Versions from a later time than `now` are dropped, too.
+  // They exist only if the clock was corrected.
   struct Floor {
     int64_t floor = 0;
     uint64_t sequence = 0;

@@ -56,8 +56,9 @@ std::optional<InputRange> FindRecompressionInputs(const Tablet& tablet,
                                                   const FileShares& parts, int64_t cold_before,
                                                   uint64_t bytes_min);
 
-// Returns all clusters (they reach the end of the stack) if all of them are cold, and if enough of
-// their bytes are not in the bottommost codec: at least `bytes_min`, and at least a quarter of all.
+// Returns all clusters, which reach the end of the stack, if all of them are cold and enough of
+// their bytes are not in the bottommost codec. Enough is at least `bytes_min`, and at least a
+// quarter of all bytes.
 std::optional<InputRange> FindColdInputs(const Tablet& tablet,
                                          const std::vector<OverlapCluster>& clusters,
                                          const TableDefinition& definition, const FileShares& parts,

@@ -38,7 +38,8 @@ namespace stele::internal {
 
 std::optional<CompactionPick> PickCompaction(const PickerInput& input);
 // True if a compaction, a split or a merge is due, or only waits for disk space. `adjacent` is a
-// table of the Version with only some of its tablets, all adjacent. `parts` counts their files.
+// table of the Version, reduced to some adjacent tablets. `parts` counts the files of these
+// tablets.
 bool IsAnyDue(const PickerInput& input, const TableState& adjacent, const FileShares& parts);
 
 // The compaction debt: the bytes that merging by size still has to rewrite, after all possible

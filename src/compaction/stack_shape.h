@@ -24,8 +24,8 @@ namespace stele::internal {
 
 // A maximal set of references whose commit intervals overlap, directly or through others. These are
 // parts of one file, files of one bulk load, joined references, or references of merged tablets.
-// Two references whose intervals overlap have no row in common (engine rule 1). Two that are in the
-// cluster only through others may have one.
+// Two references whose intervals overlap have no row in common (engine rule 1). Two references that
+// are in a cluster only through others may have common rows.
 struct OverlapCluster {
   size_t begin = 0;  // positions in the stack
   size_t end = 0;

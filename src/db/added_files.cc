@@ -28,8 +28,9 @@ bool Replaces(const Replacement& replacement, const ReferenceEdit& older) {
          older.sequence_last <= replacement.sequence_last;
 }
 
-// Appends what the file of `place` replaced: each input, and, in the rows from the first input to
-// the last, each older file whose commits are within those of the file.
+// Appends the references that the file of `place` replaced. These are its inputs, and the older
+// files whose commits are within those of the file. Of such older files, it replaced the rows from
+// the first input to the last.
 void AppendReplacements(const FilePlace& place, std::vector<Replacement>* replacements) {
   if (place.inputs.empty()) return;
   Replacement of_all{.file_number = place.reference.file_number,

@@ -34,11 +34,11 @@ struct ReadableManifest {
 bool HasReadableFiles(FileSystem* file_system, const std::string& directory);
 
 // Reads what is readable of a database whose ManifestLog::Recover fails with `why`, or which has no
-// CURRENT. The manifest that CURRENT names is preferred, then the one with the highest number. Of
-// the chosen manifest, the edits before the first bad one are applied, and then the readable edits
-// after it (db/gapped_edits.h). SSTables that these do not list are added (db/file_edits.h), or all
-// SSTables if no manifest has a good first edit. With `lacks_edits`, the log proves that the whole
-// manifest lacks its last edits. Returns `why` if nothing is readable.
+// CURRENT. The manifest that CURRENT names is preferred, then the one with the highest number.
+// Applies the edits of this manifest before the first bad one, and then the readable edits after it
+// (db/gapped_edits.h). SSTables that these do not list are added (db/file_edits.h), or all SSTables
+// if no manifest has a good first edit. With `lacks_edits`, the log proves that the whole manifest
+// lacks its last edits. Returns `why` if nothing is readable.
 absl::StatusOr<ReadableManifest> RecoverReadable(FileSystem* file_system,
                                                  const std::string& directory,
                                                  const absl::Status& why, bool lacks_edits);

@@ -61,7 +61,7 @@ class FilePool::PooledFile final : public File {
   }
   bool is_open() const { return (state_.load(std::memory_order_relaxed) & kOpen) != 0; }
   // For the pool, under its mutex. Returns the file if it is open, has no readers and was not used
-  // recently; otherwise null, and it counts as not recently used from now on.
+  // recently. Otherwise returns null, and marks the file as not recently used.
   std::unique_ptr<File> TryToClose() const {
     const uint64_t state = state_.load(std::memory_order_relaxed);
     if ((state & kUsed) != 0) {

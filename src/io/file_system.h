@@ -10,8 +10,9 @@
 //            SyncDirectory() of its directory. Nothing else is assumed: unsynced writes may be
 //            kept, lost, torn at any 512-byte boundary, and reordered across files.
 // Threads:   FileSystem is thread-safe. Read of a File may run concurrently with any call. Write,
-//            Truncate and Sync of one file are for one thread at a time, except that Sync may run
-//            concurrently with Write (it covers at least what was written before it began).
+//            Truncate and Sync of one file are for one thread at a time. But Sync may run
+//            concurrently with Write: it covers at least the bytes that were written before it
+//            began.
 #pragma once
 
 #include <cstdint>

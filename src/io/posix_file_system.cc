@@ -108,8 +108,8 @@ class PosixFile final : public File {
   const std::string& path() const override { return path_; }
 
  private:
-  // For file systems that cannot reserve space: writes zeros, which occupy it. Holes below the size
-  // stay holes; Stele makes none.
+  // Writes zeros from the end of the file on, for file systems that cannot reserve space. Holes
+  // below the end stay holes, but Stele makes none.
   absl::Status WriteZerosUpTo(uint64_t bytes) {
     static constexpr char kZeros[size_t{64} << 10] = {};
     STELE_ASSIGN_OR_RETURN(uint64_t offset, Size());

@@ -7,11 +7,11 @@
 // Calls:     jobs/job_runner.h (flush; compaction after compaction/picker.h),
 //            jobs/memtable_spill.h, wal/commit_log.h (PrepareSpare).
 // Order:     flushes first (writers wait for them), then a spare log segment, the reserve, a spill
-//            of a pinned memtable, and compactions last. Of two or more threads, a quarter (at
-//            least one) run everything except compactions. The others run only compactions, with a
-//            lower priority than the rest of the process. So a flush never waits for the end of a
-//            compaction (docs/decisions/0015-compaction-policy.md). A single background thread does
-//            one job at a time, at normal priority.
+//            of a pinned memtable, and compactions last. If there are two or more threads, a
+//            quarter (at least one) run everything except compactions. The others run only
+//            compactions, with a lower priority than the rest of the process. So a flush never
+//            waits for the end of a compaction (docs/decisions/0015-compaction-policy.md). A single
+//            background thread does one job at a time, at normal priority.
 // Errors:    a failed job is retried with backoff, while other jobs continue. The error is kept in
 //            EngineState and reported once by Event; it is removed when the job succeeds or is no
 //            longer due. After a compaction could not read a file, the compactions of its tablet
@@ -119,7 +119,7 @@ class JobScheduler final : public BackgroundWork {
   // ago.
   struct LastSearch {
     IdleSearch search;
-    // Of the last search over all tablets, which is this one or an earlier one.
+    // The last search over all tablets, which is this one or an earlier one.
     int64_t full_search_now = 0;  // the database clock before it
     int64_t full_search_micros = 0;
     std::chrono::steady_clock::time_point full_search_end;
@@ -161,8 +161,8 @@ class JobScheduler final : public BackgroundWork {
   void ReportOutcome(const Work& work, const absl::Status& status);
   void Notify(DatabaseEvent::Kind report);
   // Reads the clock, unless nothing can be picked. This calls the user's clock, so no lock is held.
-  // Call it after the view was taken: the clock may go back, and with a time from before the view,
-  // cells that were written after the clock went back could be garbage.
+  // Call it after the view was taken. The clock may go back: with a time from before the view,
+  // cells that were written after that could be garbage.
   void SetTime(PickState* pick_state) const;
   PickerInput InputOf(const PickState& pick_state);
   // Examines all tablets.

@@ -48,9 +48,9 @@ absl::Status CheckCurrentIsOurs(FileSystem* file_system, const std::string& dire
   return absl::OkStatus();
 }
 
-// Checks that a manifest is left from an unfinished creation, so that no CURRENT ever named it: it
-// is complete, has the creation mark, and has no user table. Any other manifest is the remainder of
-// a database.
+// Checks that a manifest is left from an unfinished creation, so that no CURRENT ever named it.
+// Such a manifest is complete, has the creation mark, and has no user table. Any other manifest is
+// the remainder of a database.
 absl::Status CheckIsCreationLeftover(FileSystem* file_system, const std::string& directory,
                                      const std::string& name) {
   const auto in_the_way = [&](std::string_view what) {

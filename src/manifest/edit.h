@@ -83,7 +83,7 @@ struct FilePart {
   KeyRange range;  // the tablet's
   uint64_t sequence_first = 0;
   uint64_t sequence_last = 0;
-  // Of a compaction: the references that the file replaces in the tablet.
+  // For a compaction: the references that the file replaces in the tablet.
   std::vector<ReferenceEdit> inputs;
 };
 // Returns the encoded edit that an SSTable has in its footer (docs/reference/format/sstable.md). If

@@ -62,7 +62,8 @@ class ManifestWalk {
     return absl::OkStatus();
   }
 
-  // Reads the edits after the damage at `offset_`. Later damage only ends the edits before it.
+  // Reads the edits after the damage at `offset_`. After further damage, it continues with the next
+  // readable edit.
   absl::Status ReadRest(const EditVisitor& visit_rest) {
     visit_ = &visit_rest;
     uint64_t bytes_left = kRestReadsMax * file_bytes_;

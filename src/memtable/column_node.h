@@ -10,8 +10,8 @@
 // Deltas:    a fold never includes deltas from before a tombstone of any kind in the row, so no
 //            tombstone divides it. It never changes, so a view at a sequence between two deltas
 //            still gets the right fold (engine rule 4). Each delta of a number is folded with the
-//            older ones. Of the nodes of a sketch only one in kUnfoldedDeltasMax is a fold,
-//            because each fold is as large as the sketch.
+//            older ones. Only one in kUnfoldedDeltasMax nodes of a sketch is a fold, because each
+//            fold is as large as the sketch.
 // Threads:   one inserting thread and any number of concurrent readers.
 #pragma once
 

@@ -34,7 +34,7 @@ class PlainCells {
     const CellNode* last = nullptr;  // that was appended
     for (const CellNode* node = column.FirstCell(); node != nullptr; node = node->next()) {
       if (!CountNode()) return false;
-      // Of the nodes of one cell key the newest comes first.
+      // The nodes of one cell key are ordered newest first.
       if (node->sequence() > sequence_ || (last != nullptr && node->IsSameCell(*last))) continue;
       if (node->kind() != CellKind::kSet) return false;
       cells_.push_back(node->AsCell(family, column.qualifier()));

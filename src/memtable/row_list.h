@@ -83,8 +83,8 @@ class RowList {
   const std::unique_ptr<Head> head_;
   // Relaxed: a reader that sees an old value starts its search on a lower level.
   std::atomic<int> height_{1};
-  // For the inserting thread: the row that was inserted last, or found last by a search (the head
-  // if none), and on each level the last node that is not after it.
+  // For the inserting thread: the row that was inserted last, or found last by a search; the head
+  // if there is none. On each level, also the last node that is not after this row.
   RowNode* last_used_;
   RowNode* splice_[kHeightMax];
   Random random_;

@@ -1,5 +1,5 @@
 // merge/row_order.h: determines which of several sources has the next row, and which others have
-// the same row: a loser tree with cached prefixes of row keys.
+// the same row. It is a loser tree with cached prefixes of row keys.
 //
 // Used by:   merge/merge_cursor.cc advances the sources of the current row and reports their new
 //            positions here.
@@ -7,10 +7,10 @@
 //            abbreviated key). The prefix is set at a seek and shortened when a row key does not
 //            begin with it.
 // How:       the leaves of the tree are the sources. An inner node stores the loser of its match,
-//            and whether it lost only by age (the row was the same), so that the sources of a row
-//            are found without comparisons. When one source alone has had two consecutive rows, the
-//            least row of all others becomes its *bound*. Up to the bound each further row costs
-//            one comparison, and the tree is not changed.
+//            and whether it lost only by age, because the row was the same. So the sources of a row
+//            are found without comparisons. When one source alone had the last two rows, the least
+//            row of all others becomes its *bound*. Up to the bound each further row costs one
+//            comparison, and the tree is not changed.
 // Cost:      log2(sources) comparisons for each source that advances, and one in a sequence of rows
 //            of one source; a comparison is usually one of two integers.
 // Threads:   confined.

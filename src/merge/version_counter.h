@@ -19,7 +19,7 @@
 
 namespace stele::internal {
 
-// By position in a merge: true if nothing would be removed of a row that only this source has.
+// By position in a merge: true if nothing would be removed from a row that only this source has.
 using KeptSources = absl::InlinedVector<bool, 8>;
 
 struct RetentionPolicy {
@@ -34,17 +34,17 @@ struct RetentionPolicy {
   // The input returns lazy values (cell.h). The retention cursor reads them for the cells that it
   // keeps.
   bool reads_lazy_values = false;
-  // Reads only: by source (CellCursor::OnlySource). Nothing is removed of a row that only this
-  // source has. Empty: not known of any source.
+  // Reads only: by source (CellCursor::OnlySource). True: nothing is removed from a row that only
+  // this source has. Empty: not known for any source.
   KeptSources kept_sources;
   // Partial only: by family index - 1; ordinals of families beyond the end are known. If true, only
   // the age of versions counts, since a newer range delete without a GC fence may have lowered
   // ordinals (engine rule 8).
   std::vector<bool> unknown_ordinals;
 
-  // Reads only: true if no version of the family is collected. No column has more than
-  // `versions_max` of them, and none is older than `timestamp_min`. Such a version would be
-  // collected first.
+  // Reads only: true if the rules collect no version of a family. The caller knows that no column
+  // of the family has more than `versions_max` versions, and that no version is older than
+  // `timestamp_min`. A version with both values would be collected first.
   bool KeepsFamily(uint32_t family_index, uint64_t versions_max, int64_t timestamp_min) const {
     return family_index > rules.size() ||
            !rules[family_index - 1].IsGarbage(versions_max, timestamp_min, now);

@@ -149,10 +149,10 @@ void DropGarbage(const RetentionPolicy& policy, size_t begin, std::vector<Cell>*
   if (kept_end != cells->end()) cells->erase(kept_end, cells->end());
 }
 
-// Appends the versions of both sources, in order. Of equal ones it appends that of the newer
-// source. With latest_only (cell/cell_cursor.h), only the first version of each column in the
-// result means anything: of the others, some are left out, and some may be ones that a newer source
-// replaced. std::set_union would compare most pairs twice.
+// Appends the versions of both sources, in order. If a version is in both, it appends that of the
+// newer source. With latest_only (cell/cell_cursor.h), only the first version of each column in the
+// result is valid. Some others are left out, and some may be versions that a newer source replaced.
+// std::set_union would compare most pairs twice.
 void AppendUnion(std::span<const Cell> newer, std::span<const Cell> older, bool latest_only,
                  std::vector<Cell>* cells) {
   cells->reserve(cells->size() + newer.size() + older.size());

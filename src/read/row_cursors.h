@@ -50,8 +50,8 @@ class PlainSources {
     files_.clear();
   }
 
-  // Appends the cells of all sources, in order. Of the versions with one cell key it appends that
-  // of the newest source.
+  // Appends the cells of all sources, in order. If several versions have one cell key, it appends
+  // that of the newest source.
   void AppendCells(std::vector<Cell>* cells) const;
 
  private:

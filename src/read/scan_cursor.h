@@ -87,7 +87,7 @@ class ScanCursor {
   // After a switch: continue after this row, not at the range's edge.
   std::optional<std::string> row_passed_;
   Chain chain_;
-  uint64_t reads_uncounted_ = 0;  // of the chain's tablet
+  uint64_t reads_uncounted_ = 0;  // reads of the chain's tablet
   uint64_t bytes_read_ = 0;       // from files, when StartReads was called last
   size_t started_next_ = 0;       // the reads of the ranges before this one were started
   absl::Status status_;

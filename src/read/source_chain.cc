@@ -222,7 +222,7 @@ int64_t GreatestTimestamp(const SstableSummary& summary, uint32_t family_id) {
   return std::numeric_limits<int64_t>::min();
 }
 
-// Of the references to one file that begin with `first`, returns the one that may have the row.
+// Returns the reference that may have the row. The references to its file begin with `first`.
 const ViewReference& FragmentOf(std::vector<ViewReference>::const_iterator first,
                                 std::string_view row_key) {
   if (first->fragment_count == 1) return *first;

@@ -1,5 +1,5 @@
-// state/database_clock.h: the database's clock (engine rule 7): the time of reads and of cells
-// without a timestamp, and the time at which jobs collect cells by their age.
+// state/database_clock.h: the database's clock (engine rule 7). It gives the time of reads, the
+// time of cells without a timestamp, and the time at which jobs collect cells by their age.
 //
 // Now() follows the clock, also backwards. Steps back of at most a second are smoothed. The
 // collection time is Now() while the clock is trusted. Otherwise it is the last trusted time plus

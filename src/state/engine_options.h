@@ -49,11 +49,11 @@ struct EngineSizes {
   CompactionSizes compaction;
 };
 
-// Three eighths of the budget are for memtables (one memtable may use a quarter of that), an eighth
-// for flushed memtables that views hold. The cache has the rest that they, readers and jobs leave,
-// and at least a sixteenth. A quarter of the budget, at most 16 MiB, is for uncharged memory:
-// fragmentation of the general allocator, stacks, codec contexts, idle slabs, and short peaks
-// before the cache shrinks (docs/decisions/0017-one-memory-budget.md).
+// Three eighths of the budget are for memtables, and one memtable may use a quarter of that. An
+// eighth is for flushed memtables that views hold. The cache has the memory that memtables, readers
+// and jobs do not use, but at least a sixteenth of the budget. A quarter of the budget, at most 16
+// MiB, is for uncharged memory: fragmentation of the general allocator, stacks, codec contexts,
+// idle slabs, and short peaks before the cache shrinks (docs/decisions/0017-one-memory-budget.md).
 EngineSizes SizesFor(uint64_t memory_budget_bytes);
 
 struct EngineOptions {

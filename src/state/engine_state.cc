@@ -350,7 +350,8 @@ void EngineState::FreezeLargest(uint64_t active_bytes_max) {
   for (const uint32_t table_id : TablesToFreeze(active_bytes_max)) Freeze(table_id);
 }
 
-// The tables with the largest active memtables, without which the others are small enough.
+// Returns the tables with the largest active memtables. All other active memtables together have at
+// most `active_bytes_max`.
 std::vector<uint32_t> EngineState::TablesToFreeze(uint64_t active_bytes_max) const {
   MutexLock lock(mutex_);
   // The size of the active memtables. Empty ones use memory, too.
@@ -361,7 +362,7 @@ std::vector<uint32_t> EngineState::TablesToFreeze(uint64_t active_bytes_max) con
   for (const AgedMemtable& aged : active_by_age_) {
     if (!aged.memtable->empty()) by_size.emplace_back(aged.memtable->bytes(), aged.table_id);
   }
-  // Of memtables with the same size, that of the table with the lowest id comes first.
+  // If memtables have the same size, that of the table with the lowest id comes first.
   const auto is_behind = [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second > b.second;
   };

@@ -88,7 +88,7 @@ class ReadPath {
   // already.
   ReadPoint PinTable(uint32_t table_id, ReadPoint point) const;
 
-  // The stream keeps `database` alive; it may be null. `ranges` are the result of Normalize.
+  // `database` may be null. The stream keeps it alive. `ranges` are the result of Normalize.
   absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(
       std::shared_ptr<const void> database, uint32_t table_id, const ReadPoint& point,
       std::vector<KeyRange> ranges, const Filter& filter, const ReadOptions& options) const;

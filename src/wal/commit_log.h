@@ -110,9 +110,9 @@ class CommitLog {
   LogPosition synced_end() const;
   // The size of the log with records that are not released.
   uint64_t bytes() const;
-  // True if the oldest memtable should be flushed to release segments: bytes() is above
-  // `bytes_max`, or these records are in more than 64 segments that are less than half as large as
-  // usual. Each segment takes a file descriptor.
+  // True if the oldest memtable should be flushed to release segments, because bytes() is above
+  // `bytes_max`. Also true if the records that are not released are in more than 64 segments of
+  // less than half the usual size, since each segment takes a file descriptor.
   bool IsLongerThan(uint64_t bytes_max) const;
   // The bytes of all records that Append wrote since Start, also of released ones. The headers of
   // segments are not in it.

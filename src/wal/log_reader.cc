@@ -96,8 +96,8 @@ class LogWalk {
     return nullptr;
   }
 
-  // Returns the segment with which the log continues if `number` is lost; null: none. Of several
-  // that follow the same lost one, the highest is valid.
+  // Returns the segment with which the log continues if `number` is lost; null: none. If several
+  // segments follow the same lost one, the highest is valid.
   const SegmentHeader* FirstAfter(uint64_t number) const {
     const auto first =
         std::find_if(started_.begin(), started_.end(),

@@ -60,9 +60,9 @@ class SpareSegments {
   // Returns the next spare, if it has at least `file_bytes_min`. Otherwise reserves space for a new
   // file of segment_bytes, or of `file_bytes_min` if that is more. The new file is not synced, so
   // that a writer does not wait. If space is scarce, the file is as small as possible. If a quota
-  // or a limit of file sizes refuses the usual size, it is as large as halving finds, and there are
-  // no spares until the usual size works again. ResourceExhausted: there was no space, and no file
-  // is left behind.
+  // or a limit of file sizes refuses the usual size, the size is halved until the system accepts
+  // it. Then there are no spares until the usual size works again. ResourceExhausted: there was no
+  // space, and no file is left behind.
   absl::StatusOr<BlankSegment> Take(uint64_t file_bytes_min);
   // Returns a new file of `file_bytes` zeros. It is synced, but its name is not.
   absl::StatusOr<BlankSegment> MakeFilled(uint64_t file_bytes);

@@ -169,7 +169,7 @@ class BulkWriter {
   }
 
   // Builds the batch, also again after a refusal. Releases the view, since a writer that waits must
-  // not hold one. Returns an error if the token could not be looked up; the members are then the
+  // not hold one. Returns an error if the token could not be looked up. `members` then has the
   // entries that would have been written.
   absl::Status Make(SharedBatch* batch) {
     *batch = {.begin = batch->begin};

@@ -32,7 +32,7 @@ struct OperationResult {
   uint64_t bytes_returned = 0;  // row keys, qualifiers and values
   uint64_t answer_hash = 0;     // of the values of the answer, in any order
   uint64_t answer_values = 0;   // the number of these values
-  std::string last_row;         // of a single scan that its limit ended; otherwise ""
+  std::string last_row;         // set for one scan that reached its limit; otherwise ""
 };
 
 class ComparedDesign {

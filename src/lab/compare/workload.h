@@ -46,8 +46,8 @@ absl::Status CheckDrawing(std::string_view options, uint64_t operations,
                           const stele::lab::RecordDistribution& distribution);
 
 // Returns the bytes of the databases of all designs, as docs/lab/compare.md estimates them: for
-// each twice the size of its table's input files, and at least 20 MB. With records_max, only
-// the latter. Errors: those of Design and of the files.
+// each twice the size of its table's input files, and at least 20 MB. With records_max, 20 MB for
+// each. Errors: those of Design and of the files.
 absl::StatusOr<uint64_t> DatabaseBytes(const std::vector<DesignTableChoice>& designs,
                                        const stele::lab::CompareOptions& options);
 

@@ -52,9 +52,9 @@ class FigureTable {
   // than 5 %.
   void AddExact(const std::string& label, const std::string& figure, Direction direction,
                 const std::vector<double>& numbers, const Format& format);
-  // Adds a line of figures that vary among rounds. A design is the best one if its median is better
-  // than all others by more than 10 %, and its worst round is better than every round of the
-  // others.
+  // Adds a line of figures that vary among rounds. A design is the best one if two conditions hold.
+  // Its median is better than all others by more than 10 %. Its worst round is better than every
+  // round of the others.
   void AddMeasured(const std::string& label, const std::string& figure, Direction direction,
                    const std::vector<Measured>& numbers, const Format& format);
   // Makes the last `count` lines of the group one row of the text. Its numbers are separated as the

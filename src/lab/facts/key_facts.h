@@ -28,7 +28,7 @@ struct PositionFacts {
   uint64_t numbers = 0;  // of at most NumberOrder::kDigitsMax digits
   NumberOrder order;
   DistinctCounter distinct;
-  // Of the fields at this position: these are the segments, except in ordered code.
+  // The fields at this position. They are the segments, except in ordered code.
   uint64_t fields = 0;
   Offenders cards;  // samples are masked
 

@@ -66,7 +66,7 @@ class SizeFacts {
   Offenders huge_rows_;
   Offenders many_cells_;
   Offenders too_many_cells_;
-  // Of the row whose pieces are being added.
+  // The row whose pieces are being added.
   uint64_t row_cells_ = 0;
   uint64_t row_value_bytes_ = 0;
   uint64_t row_qualifier_bytes_max_ = 0;

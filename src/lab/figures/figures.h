@@ -33,7 +33,7 @@ double CpuSeconds();
 // Count, extremes, mean, percentiles, and the encoded histogram.
 nlohmann::ordered_json HistogramJson(const stele::lab::LatencyHistogram& histogram);
 
-// "2 threads, Linux 6.1.0 x86_64"
+// Returns the machine, such as "2 threads, Linux 6.1.0 x86_64".
 std::string Machine();
 
 }  // namespace stele::internal::lab

@@ -42,7 +42,7 @@ class ConflictSearch {
   }
 
  private:
-  // A cell for which it is not yet known which of its records is kept.
+  // A value of a cell with several values, while it is not known which record of the cell is kept.
   struct OpenCell {
     uint64_t record;
     uint64_t cell;  // its index in changed_

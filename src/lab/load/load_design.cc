@@ -388,7 +388,7 @@ class LoadRun {
   std::vector<FieldHints> hints_;  // of each table
   uint64_t header_errors_ = 0;     // of files without records
   std::string header_text_;        // the first ones, one per line
-  // What the header of a file lacks for a table, or "". Only of those that have bad records.
+  // By file and table: the fields that the header lacks, or "". Has only pairs with bad records.
   std::map<std::pair<uint64_t, uint64_t>, std::string> lacking_;
   LoadReport report_;
 };

@@ -30,8 +30,9 @@ class QueryInputs {
 
   // Adds the fields that the query uses, without the bucket.
   void AddFieldsTo(std::set<std::string, std::less<>>* fields) const;
-  // Returns an error if the query cannot use the record, or would do something else with `texts`,
-  // the texts of its fields. (The function json of a template needs more than the text.)
+  // Returns an error if the query cannot use the record. Also returns one if the result differs for
+  // `texts`, which has only the texts of the fields: the function json of a template needs more
+  // than the text.
   absl::Status Check(const FieldSource& record, const FieldSource& texts) const;
 
  private:

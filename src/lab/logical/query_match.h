@@ -2,8 +2,8 @@
 // equals an operation of a recorded trace.
 //
 // A query matches an operation if it makes the same request for the fields: the same rows, or the
-// same range. Of the queries that match, the first one with the same limit, order and filter is
-// chosen, else the first one.
+// same range. If several queries match, the first one with the same limit, order and filter is
+// chosen. If there is none, the first match is chosen.
 //
 // Threads:   thread-compatible.
 #pragma once

@@ -8,7 +8,7 @@
 namespace stele::internal::lab {
 namespace {
 
-// Of a line, with its text.
+// Returns the memory of a waiting line, with its text.
 size_t WaitingBytes(const std::string& line) { return 64 + line.capacity(); }
 
 }  // namespace

@@ -21,7 +21,7 @@ class IntervalCounts {
   void Record(std::chrono::nanoseconds time);
   void Add(const IntervalCounts& other);
 
-  // Of each interval: kWidthMin times a power of two.
+  // The width of each interval: kWidthMin times a power of two.
   std::chrono::nanoseconds width() const { return width_; }
   // The first interval begins with the run. The last one has an operation.
   const std::vector<uint64_t>& counts() const { return counts_; }

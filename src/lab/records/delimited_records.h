@@ -77,7 +77,7 @@ class DelimitedRecords : public RecordReader, private FieldSource {
   std::string record_;  // a record of several lines
   std::string unquoted_;
   std::vector<Span> spans_;
-  bool had_return_ = false;  // at the end of text_
+  bool had_return_ = false;  // a carriage return was after text_
   uint64_t line_number_ = 0;
   absl::Status status_;
 };

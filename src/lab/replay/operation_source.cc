@@ -128,7 +128,7 @@ class LogicalOperations : public OperationSource {
   uint64_t read() const override { return read_; }
 
  private:
-  // Of a cell without a timestamp. Whole milliseconds fit every table.
+  // Returns the timestamp of a cell that has none in the trace. Whole milliseconds fit every table.
   static Timestamp Now() {
     const Timestamp now = Timestamp::From(std::chrono::system_clock::now());
     return Timestamp::FromMicros(now.micros() / 1000 * 1000);

@@ -66,9 +66,10 @@ class RuleCall {
   // Sets the samples of a finding, with personal data masked, and without repeated ones. They are
   // keys, or parts of keys.
   void SetSamples(const std::vector<std::string>& samples, LintFinding* finding) const;
-  // The key with each segment masked that KEY-PII recognizes, and each such part between two of
-  // # / : | and the bytes 00 and 01, which separate fields in ordered code. The same if the rule
-  // reads neither rows nor operations, because its samples are names.
+  // Returns the key with personal data masked: each segment that KEY-PII recognizes, and each such
+  // part between two delimiters. Delimiters are # / : | and the bytes 00 and 01, which separate
+  // fields in ordered code. If the rule reads neither rows nor operations, returns the key as it
+  // is, because its samples are names.
   std::string ShownKey(std::string_view key) const;
 
  private:

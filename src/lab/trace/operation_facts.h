@@ -34,8 +34,8 @@ class WriteOrder {
  public:
   void Add(const std::string& row);
   size_t rows() const { return rows_.size(); }
-  // Of the rows from the second one on: the share above all earlier rows, or the share below all
-  // earlier rows, whichever is larger.
+  // Returns the share of rows above all earlier rows, or the share below all earlier rows,
+  // whichever is larger. The first row is not counted.
   double MonotoneShare() const;
   // The absolute value of Spearman's rank correlation between the order of the keys and the order
   // of the first writes.

@@ -10,9 +10,9 @@
 namespace stele::internal::lab {
 
 // Returns the name that differs least from `name`. It may differ in the case of letters, and in two
-// characters that are inserted, deleted, replaced or swapped: in one if `name` has three or four
-// bytes, and in none if it has fewer. Returns "" if there is no such name, or if `name` is one of
-// the names. Names of more than 64 bytes are not compared.
+// characters that are inserted, deleted, replaced or swapped. If `name` has three or four bytes,
+// only one character may differ. If it has fewer, none may differ. Returns "" if there is no such
+// name, or if `name` is one of the names. Names of more than 64 bytes are not compared.
 std::string NearName(std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace stele::internal::lab

@@ -148,7 +148,8 @@ class RowEvents {
     return false;
   }
 
-  // An object or an array where the row has none. An ignored member may have any value.
+  // Begins to skip an object or an array that a row does not have. Only an ignored member may have
+  // one.
   bool IgnoreNested() {
     if (ignored_depth_ == 0 && !AddValue(nullptr, std::nullopt)) return false;
     ++ignored_depth_;

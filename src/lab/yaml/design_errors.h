@@ -30,8 +30,8 @@ class DesignErrors {
 
   // Adds an error. Only the first kListedMax ones are kept.
   void Add(Mark mark, std::string_view what);
-  // Adds an error that only a file has. A table keeps a design that was right when it was stored.
-  // Returns false if nothing was added.
+  // Adds an error if the design is from a file. A stored design was correct when it was stored, so
+  // a newer rule does not make it invalid. Returns false if nothing was added.
   bool AddForFile(Mark mark, std::string_view what);
   bool is_stored() const { return is_stored_; }
   bool empty() const { return count_ == 0; }

@@ -27,7 +27,7 @@ struct YamlNode {
   Kind kind = Kind::kText;
   Mark mark;
   std::string text;  // of kText
-  // Of a member of a map.
+  // Set for a member of a map.
   std::string name;
   Mark name_mark;
   // The elements of a list, or the members of a map in the order of the file.

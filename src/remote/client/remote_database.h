@@ -1,8 +1,8 @@
 // remote/client/remote_database.h: implements the Database handle for an instance of a server with
 // Bigtable's API.
 //
-// Errors:    Unimplemented, with the reason, for operations that the API does not have: snapshots,
-//            batches of several mutations, checkpoints, verification.
+// Errors:    Unimplemented, with the reason, for operations that the API does not have, such as
+//            snapshots, batches of several mutations, checkpoints, verification and WaitForIdle.
 // Threads:   thread-safe.
 #pragma once
 

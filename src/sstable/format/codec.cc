@@ -30,7 +30,7 @@ constexpr std::pair<ZSTD_cParameter, int> kQuickParameters[] = {
 ZSTD_CCtx* NewContext(ZstdEffort effort) {
   ZSTD_CCtx* const context = ZSTD_createCCtx();
   if (context == nullptr) return nullptr;
-  // A parameter that another zstd release refuses costs only bytes or time.
+  // If another zstd release refuses a parameter, the output is only larger or takes longer.
   const auto set = [context](ZSTD_cParameter parameter, int value) {
     ZSTD_CCtx_setParameter(context, parameter, value);
   };

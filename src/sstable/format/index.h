@@ -36,9 +36,9 @@ struct PageStatistics {
   bool operator==(const PageStatistics&) const = default;
 };
 
-// The entry of a block: the keys of a group (families 0 to 0), or the pages of the families
-// family_first .. family_last for the rows [row_first, row_end) of the group. The blocks of one
-// range of families are adjacent and cover all rows.
+// The entry of a block. The block has the keys of a group (families 0 to 0), or the pages of the
+// families family_first .. family_last for the rows [row_first, row_end) of the group. The blocks
+// of one range of families are adjacent and cover all rows.
 struct BlockEntry {
   uint32_t family_first = kRowFamily;
   uint32_t family_last = kRowFamily;

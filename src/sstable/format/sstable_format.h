@@ -102,7 +102,8 @@ inline uint64_t BlockSeed(uint64_t file_id, uint64_t offset) {
 // reads only these.
 struct SectionReference {
   bool is_history = false;  // it has only versions older than the newest of their columns
-  // The families of its cells, ascending. Of two sections with a common family one is the history.
+  // The families of its cells, ascending. If two sections have a common family, one of them is the
+  // history.
   std::vector<uint32_t> family_indexes;
   uint64_t group_count = 0;
   uint64_t index_bytes = 0;       // the size of its part of the index; the parts are contiguous

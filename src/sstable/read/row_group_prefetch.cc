@@ -81,10 +81,10 @@ class RowGroupPrefetch::ReadaheadBatch final : public PrefetchTask {
   CursorStats stats_;
   RowGroupLoader loader_;
   std::vector<absl::StatusOr<GroupPointer>> groups_;
-  // One thread begins it and alone accesses the members above until it is done (release). Then a
-  // thread that has seen that (acquire) may access them.
+  // Only the thread that begins the batch accesses the members above, until it stores kDone
+  // (release). A thread that has loaded kDone (acquire) may access them.
   std::atomic<State> state_{State::kWaiting};
-  // Guards nothing; used for waiting. Cancelling does not lock it, since a forked child also
+  // Guards no data; used only to wait. Cancelling does not lock it, since a forked child also
   // cancels.
   Mutex mutex_;
   CondVar done_;

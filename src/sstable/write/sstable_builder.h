@@ -40,8 +40,8 @@ struct SstableBuilderOptions {
   Codec codec = Codec::kLz4;
   ZstdEffort zstd_effort = ZstdEffort::kThorough;
   // A row group is closed at the first row end past this size, or at a cell in a very large row. It
-  // is also closed at a row end past 32 times as many bytes of large values, in a large file only
-  // if that is also 1/64 of all large values so far.
+  // is also closed at the first row end after 32 times as many bytes of large values. In a large
+  // file, these must also be 1/64 of all large values so far.
   uint32_t row_group_bytes = 32 << 10;
   std::string edit;  // Footer::edit
   // A helper thread for compression, or null; must outlive the builder. The blocks are the same
