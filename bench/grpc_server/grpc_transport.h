@@ -4,9 +4,9 @@
 //            high rates, and advises against its synchronous interface. As in that guide, there are
 //            as many threads as cores, two for each queue, and enough expected calls. No
 //            compression. The arguments of gRPC's channels have their defaults.
-// Limits:    without TLS, and at a HOST:PORT. Of the options it uses only these and
-//            message_bytes_max, and it reports nothing to the observer. A method that waits for the
-//            disk blocks one of the few threads, so it is for Durability::kProcess.
+// Limits:    without TLS, and at a HOST:PORT. It uses only these options and message_bytes_max, and
+//            reports nothing to the observer. A method that waits for the disk blocks one of the
+//            few threads, so it is for Durability::kProcess.
 // Errors:    Unimplemented for TLS and for "unix:PATH"; Unavailable if the address cannot be used.
 // Source:    https://grpc.io/docs/guides/performance/
 #pragma once

@@ -81,7 +81,7 @@ class Reading {
   const Kind kind_;
   stele_compare::Tally tally_;
   uint64_t matched_hash_ = 0;
-  // Of the cell that the next chunk belongs to.
+  // The cell that the next chunk belongs to.
   std::string family_;
   std::string qualifier_;
   std::string value_;

@@ -35,7 +35,7 @@ absl::Status PrintOperations(Session& session, const BenchOptions& options) {
   InsertCounter inserts(options.operations.rows);
   for (const Workload* const workload : options.workloads) {
     const BenchOptions own = OptionsOf(options, *workload);
-    InsertCounter records(own.operations.rows);  // no query adds one
+    InsertCounter records(own.operations.rows);  // queries insert no records
     OperationStream stream(own.operations, *workload, 0,
                            workload->query == nullptr ? &inserts : &records);
     for (uint64_t i = 0; i < *options.dry_run; ++i) {
@@ -68,7 +68,7 @@ absl::Status RunAll(Session& session, const BenchOptions& options, const Databas
   InsertCounter inserts(options.operations.rows);
   for (const Workload* const workload : options.workloads) {
     const BenchOptions own = OptionsOf(options, *workload);
-    InsertCounter records(own.operations.rows);  // no query adds one
+    InsertCounter records(own.operations.rows);  // queries insert no records
     STELE_RETURN_IF_ERROR(session.Flush());      // a workload is long
     STELE_ASSIGN_OR_RETURN(
         BenchResult result,

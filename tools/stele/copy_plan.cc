@@ -134,8 +134,8 @@ void NoteRules(Session& session, const CopyTable& table) {
   }
 }
 
-// Returns the schema for the new table. A remote table has only families with their types, splits,
-// and a granularity.
+// Returns the schema for the new table. A remote table has only families, splits, a granularity,
+// and the properties that describe types of families.
 Schema SchemaFor(const CopyRequest& request, const Schema& source) {
   if (!IsRemote(request.destination)) return source;
   Schema schema;

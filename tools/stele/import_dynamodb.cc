@@ -309,7 +309,7 @@ absl::Status RunImportDynamoDb(Session& session, const std::vector<std::string>&
       progress.Set(phase, done, total);
     };
   }
-  // Of several tables, all are checked before the first is written.
+  // If there are several tables, all are checked before the first is written.
   if (imports.size() > 1) STELE_RETURN_IF_ERROR(CheckAll(session, imports));
   std::vector<std::string> documents;
   std::string text;

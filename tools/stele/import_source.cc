@@ -183,7 +183,7 @@ class CsvSource : public ImportSource {
     return absl::OkStatus();
   }
 
-  // Of two values for a column, one would be lost.
+  // If a column had two values, one would be lost.
   absl::Status CheckColumns() const {
     std::map<std::pair<std::string, std::string>, size_t> fields;
     for (const Column& column : columns_) {

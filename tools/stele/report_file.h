@@ -25,8 +25,8 @@ struct ReportForms {
 // --trace; NotFound if its directory does not exist.
 absl::StatusOr<std::string> TakeReportFile(Session& session);
 
-// Prints the text, or the JSON if `as_json`. Also writes the form of the file's ending to the file,
-// if there is one.
+// Prints the text, or the JSON if `as_json`. If `path` is not empty, also writes the form that its
+// ending names to this file.
 absl::Status WriteReportForms(Session& session, const std::string& path, bool as_json,
                               const ReportForms& forms);
 

@@ -19,7 +19,7 @@ namespace stele::cli {
 struct BenchOptions {
   enum class Load : uint8_t {
     kAuto,   // creates the table unless it has the wanted rows
-    kOnly,   // likewise, and runs no workload
+    kOnly,   // like kAuto, but runs no workload
     kNever,  // fails unless the table has the wanted rows
   };
 

@@ -25,7 +25,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLate(1);
 constexpr std::chrono::seconds kInterval(1);
-constexpr std::chrono::milliseconds kSleepMax(100);  // then a thread looks whether it should stop
+constexpr std::chrono::milliseconds kSleepMax(100);  // then a thread checks whether it must stop
 
 // The state that the threads of a run share.
 struct RunState {

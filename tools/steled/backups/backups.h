@@ -9,8 +9,8 @@
 // Errors:    Bigtable's codes: INVALID_ARGUMENT for names and times, NOT_FOUND, ALREADY_EXISTS;
 //            FAILED_PRECONDITION for a backup that is being created or read, and for a database in
 //            memory, which has no place for backups.
-// Threads:   thread-safe. Get, List and HasOf wait for no I/O. Of the changes of backups,
-//            one runs at a time.
+// Threads:   thread-safe. Get, List and HasOf wait for no I/O. Only one change of a backup runs at
+//            a time.
 // Source:    google.bigtable.admin.v2.BigtableTableAdmin.
 #pragma once
 

@@ -2,9 +2,9 @@
 // database.
 //
 // Plain cells go through a bulk load, directly to SSTables. A load accepts no deltas, and each row
-// once, as one mutation. So cells of aggregate families are written as ordinary mutations. So is
-// the rest of a row above 4 MiB, or above the limits of one mutation. Garbage cells that are still
-// stored are copied, too; the new table's GC rules hide them.
+// once, as one mutation. So cells of aggregate families are written as ordinary mutations. The rest
+// of a row above 4 MiB, or above the limits of one mutation, is written in this way, too. Garbage
+// cells that are still stored are copied, too; the new table's GC rules hide them.
 //
 // Errors:    Cancelled once stopped; those of the library. Cells copied by then stay in the table,
 //            which its owner must delete.

@@ -38,7 +38,7 @@ class HttpExchange {
   int descriptor() const { return descriptor_; }
   // Reads and sends until it would wait.
   Next Continue();
-  // Of the request, after kAwaitResponse.
+  // The request. Valid after kAwaitResponse.
   const std::string& method() const { return method_; }
   const std::string& path() const { return path_; }
   const std::string& host() const { return host_; }  // the header, with the port; "": none
@@ -46,7 +46,7 @@ class HttpExchange {
   void Respond(std::string response);
   // The time at which the exchange must be closed. While it awaits the response it has none.
   std::chrono::steady_clock::time_point deadline() const { return deadline_; }
-  // Of a response that the client has not read. 0: there is none, or it is read.
+  // Returns the bytes of the response that were not sent. 0: there is no response, or it was sent.
   size_t unsent_bytes() const { return response_.size() - sent_bytes_; }
 
  private:

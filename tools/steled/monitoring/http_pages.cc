@@ -142,7 +142,7 @@ size_t HttpPages::WaitingProbeCount() {
                     [](const auto& entry) { return entry.second->awaits_probe; }));
 }
 
-// Wakes without an event, too, to look for late connections. Nothing here throws.
+// Also wakes without an event, to close late connections. Nothing here throws.
 void HttpPages::RunClients() {
   while (true) {
     const uint64_t id = NextEvent(epolls_[kClients], static_cast<int>(kLookEvery.count()));
@@ -151,7 +151,7 @@ void HttpPages::RunClients() {
     const std::lock_guard lock(mutex_);
     const bool is_look = std::chrono::steady_clock::now() >= next_look_;
     if (is_look) CloseLate();
-    // With each look, too: clients that an error kept out.
+    // An error may have kept clients out, so each check for late connections accepts them, too.
     if ((is_look || id == kListening) && AcceptSome()) {
       Watch(epolls_[kClients], EPOLL_CTL_MOD, listening_.descriptor(), kListeningEvents,
             kListening);

@@ -20,9 +20,9 @@ namespace stele::server {
 
 class AnswerStream final : public PausedCall, public std::enable_shared_from_this<AnswerStream> {
  public:
-  // Returns the next message, which begins with kPrefixBytes (call.h), and sets `is_last`. It is
-  // called until then. It must own what it needs, since the method that made it has returned in a
-  // pause.
+  // Returns the next message, which begins with kPrefixBytes (call.h), and sets `is_last` for the
+  // last one. After that it is not called. It must own its data, because the method that made it
+  // returns at a pause.
   using NextMessage = std::function<std::string(bool* is_last)>;
 
   explicit AnswerStream(NextMessage next) : next_(std::move(next)) {}

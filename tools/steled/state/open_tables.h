@@ -6,8 +6,8 @@
 // inherit the record of the last automated backup of an earlier one.
 //
 // Errors:    InvalidArgument for a name, NotFound for a table; the library's errors.
-// Threads:   thread-safe. Find, IsTaken and List wait for no other call's I/O. Of the calls that
-//            change tables, one runs at a time.
+// Threads:   thread-safe. Find, IsTaken and List wait for no other call's I/O. Only one call that
+//            changes tables runs at a time.
 #pragma once
 
 #include <cstdint>
