@@ -50,7 +50,7 @@ enum class Warmth : uint8_t {
 enum class Preparation : uint8_t {
   kNone,
   kRandomRows,  // the rows, written one by one in random order
-  // The projected family, in a separate database. Nothing for an engine with column families.
+  // The projected family, in a separate database. Not written for an engine with column families.
   kOwnKeyspace,
   // The rows in random order, not flushed. The process ended without closing the database.
   kUnclosed,

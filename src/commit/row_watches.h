@@ -111,7 +111,7 @@ class RowWatches {
   // with few and small cells.
   Watch BeginKeepingValues(uint32_t table_id, std::string_view row_key);
 
-  // False if Note has nothing to do. For the leader, after it published.
+  // False if Note has nothing to do. The leader calls it after it published a group.
   bool HasRows() const { return row_count_.load() > 0; }
   // Records that the published commit `sequence` wrote the row. Sequences never decrease. A batch
   // may contain a row several times. Call EndNote after the last Note of a commit.

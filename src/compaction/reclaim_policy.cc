@@ -33,7 +33,7 @@ struct DeadBounds {
   uint64_t shown = 0;                // dead by the file's own summary
   uint64_t hidden_max = 0;           // newer entries may hide this, too; may exceed `bytes`
   uint64_t of_dropped_families = 0;  // of `shown`
-  bool is_guess = false;             // `shown` may be far off
+  bool is_guess = false;             // `shown` may be much too low or too high
   bool has_tombstones = false;       // tombstones with older clusters below them
 };
 

@@ -106,8 +106,8 @@ int Main(const std::vector<std::string>& args) {
     return 0;
   }
   UseLogFormat(flags->log_format);
-  // A write to a closed pipe must return an error and not end the process. The other
-  // signals are not used, but would end it by default.
+  // A write to a closed pipe must return an error and not end the process. The process does not use
+  // the other signals, but by default they would end it.
   for (const int signal : {SIGPIPE, SIGUSR2, SIGALRM}) std::signal(signal, SIG_IGN);
   // Debian's Abseil checks for deadlocks at every lock unless a program switches it off.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);

@@ -292,7 +292,7 @@ absl::Status Server::Listen(const Flags& flags, const ConnectionLimits& limits,
                             const TransportStarter& start_transport) {
   STELED_ASSIGN_OR_RETURN(const TransportOptions options, OptionsOf(flags, limits));
   STELED_RETURN_IF_ERROR(CheckSocketPath(flags.listen));
-  // Before the first probe.
+  // The first probe needs the result.
   ReportHealth();
   UpdateClockProblem();
   if (!flags.metrics.empty()) call_metrics_ = std::make_shared<CallMetrics>(methods_.Paths());

@@ -42,8 +42,9 @@ class LatencyHistogram {
   double Mean() const;
   double StandardDeviation() const;
 
-  // The curve of the percentiles: 5 points until half of the rest to 100 % is reached, and so on.
-  // The last point is the maximum, at 100. Empty if there are no values.
+  // The curve of the percentiles. It has 5 points from 0 to 50 %, 5 from 50 to 75 %, and so on:
+  // each 5 points cover half of the distance to 100 %. The last point is the maximum, at 100. Empty
+  // if there are no values.
   std::vector<PercentilePoint> PercentilePoints() const;
   std::string Encoded() const;  // base64 of the V2 compressed encoding: "HISTFAAA..."
   // The text that HdrHistogram's plotter reads: microseconds, 5 ticks per half distance.

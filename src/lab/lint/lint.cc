@@ -331,8 +331,9 @@ class LintRun {
     }
   }
 
-  // True for KEY-CARDINALITY, a rule about the order of segments, if a rule about operations
-  // (KEY-MONOTONE, LOAD-SKEW) reports the effect of that order.
+  // True for KEY-CARDINALITY if a rule about operations (KEY-MONOTONE, LOAD-SKEW) has a finding.
+  // KEY-CARDINALITY is about the order of segments, and the other rules report the effect of that
+  // order.
   bool IsExcused(const stele::lab::LintRule& rule, const CheckedTable& table) const {
     if (rule.id != "KEY-CARDINALITY") return false;
     std::vector<LintFinding> findings;

@@ -15,7 +15,8 @@
 namespace stele::server {
 namespace {
 
-// The memory of a parsed part and of the objects made from it: the measured maximum, for a row set.
+// The memory of a parsed part and of the objects that are made from it. It is the maximum that was
+// measured, that of a row set.
 constexpr size_t kPartBytes = 256;
 
 absl::Status InternalError(std::string_view text) {
