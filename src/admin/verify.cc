@@ -204,7 +204,8 @@ std::string LostText(const LogDamage& damage) {
   return fmt::format("{}; commits{}{} may be lost", damage.what, after, through);
 }
 
-// The tables of a lost commit are unknown. It may be of any table whose files do not have it.
+// The tables of a lost commit are unknown. The commit may be of any table whose files do not
+// include it.
 void AddLogDamage(const ReadView& view, const LogDamage& damage, VerifyReport* report) {
   VerifyReport::Damage entry{
       .file = damage.file, .offset = damage.offset, .what = LostText(damage)};

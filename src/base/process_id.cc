@@ -32,7 +32,7 @@ pid_t PidOf(uint64_t mark) { return static_cast<pid_t>(static_cast<uint32_t>(mar
 }  // namespace
 
 uint64_t ProcessMark() {
-  // Never unmapped: static destructors may still ask.
+  // Never unmapped, because static destructors may still call this function.
   static std::atomic<uint64_t>* const known = NewPlaceClearedByFork();
   if (known == nullptr) return static_cast<uint32_t>(::getpid());
   uint64_t mark = known->load(std::memory_order_relaxed);

@@ -178,8 +178,8 @@ absl::Status Engine::CloseOnce() {
                     "closed, but writes acknowledged since the last successful sync may be lost");
   if (storage.installer != nullptr && status.ok()) status = storage.gate.CheckDirectory();
   if (storage.installer != nullptr && status.ok()) {
-    // A last edit without changes records how far the log extends. Then close in this order: a log
-    // with an end mark and a shorter manifest mean that the manifest lost its end (db/damage.cc).
+    // A last edit without changes records how far the log extends. Then close the manifest before
+    // the log. So if the log has an end mark, a shorter manifest has lost its end (db/damage.cc).
     status = storage.installer->Install([](const Version&) { return Edit(); });
     if (status.ok()) {
       status = storage.installer->Close([&storage] {

@@ -7,9 +7,9 @@
 //            group of a file. They are chosen at equal distances of stored bytes. A stripe with
 //            large rows is cut after a number of cells or bytes.
 // Cost:      each stripe is read three times from all files of its rows. A sample is reused until
-//            its stack has changed much.
+//            its stack, or the possible dead bytes, have changed much.
 // Errors:    a file that cannot be read makes the result unknown. The sample is taken again after a
-//            minute, since the reason may be gone.
+//            minute, since the error may be transient.
 // Threads:   thread-safe; files are accessed without the lock.
 #pragma once
 

@@ -58,7 +58,7 @@ RowStream::RowStream(RowStreamOptions options)
                   .stats = &cursor_stats_,
                   .progress = &progress_,
                   .memory_tracker = options_.memory_tracker}) {
-  options_.table.reset();  // the scan has it
+  options_.table.reset();  // the scan has a reference to it
   if (options_.pin != nullptr) BeginIdleSwitches();
 }
 

@@ -120,8 +120,8 @@ absl::Status ExportWriter::Finish() {
   STELE_RETURN_IF_ERROR(WriteManifest("manifest-files", file_list_));
   STELE_RETURN_IF_ERROR(WriteSummary());
   STELE_RETURN_IF_ERROR(PosixFileSystem()->SyncDirectory(path_ + "/data"));
-  // Create() may have made the directories above, up to the one that existed. Each has the name of
-  // the one below.
+  // Create() may have made the directories above, up to the one that existed. Sync each of them,
+  // since it has the name of the next one.
   std::string directory = path_;
   STELE_RETURN_IF_ERROR(PosixFileSystem()->SyncDirectory(directory));
   while (directory != existing_) {

@@ -20,7 +20,7 @@ using stele::lab::HeatMetric;
 using stele::lab::HeatPattern;
 using stele::lab::HeatSeverity;
 
-constexpr size_t kBandsMin = 10;  // fewer bands have no pattern of bands
+constexpr size_t kBandsMin = 10;  // with fewer bands, no pattern of bands is reported
 constexpr size_t kShownColumns = 60;
 constexpr double kMicrosPerSecond = 1e6;
 

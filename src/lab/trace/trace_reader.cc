@@ -78,7 +78,7 @@ absl::Status TraceReader::FillWindow() {
     if (!any)
       return input_->Within(internal::Aborted("the trace became shorter while it was read"));
     --left_;
-    if (window_.IsTooLate(record->micros)) continue;  // late_ has it
+    if (window_.IsTooLate(record->micros)) continue;  // the record is in late_
     const RecordSorter::Place place = {.micros = record->micros, .number = input_->number()};
     window_.Add({.place = place, .bytes = input_->record_bytes(), .record = std::move(record)});
   }

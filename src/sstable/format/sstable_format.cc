@@ -64,7 +64,7 @@ bool ReadFooter(std::string_view bytes, Footer* footer) {
   ByteReader in(bytes);
   uint64_t family_count;
   if (!ReadSummary(&in, &footer->summary) || !in.ReadVarint(&family_count)) return false;
-  // Each id has at least a byte, too.
+  // Each id has at least one byte, so there cannot be more ids than bytes.
   if (family_count < footer->summary.families.size() || family_count > in.remaining()) return false;
   footer->family_ids.clear();
   footer->family_ids.reserve(family_count);

@@ -107,8 +107,8 @@ class Backups {
   absl::StatusOr<google::longrunning::Operation> StartReserved(
       const google::bigtable::admin::v2::Backup& backup, const google::protobuf::Message& metadata,
       Operations::Work work);
-  // Makes a reserved backup READY if `made` is OK; otherwise, and without memory for this, removes
-  // it from the list. Returns `made`, or that error.
+  // Makes a reserved backup READY if `made` is OK. If `made` is an error, or there is no memory for
+  // this, removes the backup from the list. Returns `made`, or the error for lack of memory.
   absl::Status Settle(const absl::Status& made, const google::bigtable::admin::v2::Backup& backup);
   absl::Status RestoreInto(const Reading& source, const std::string& stored_name,
                            const std::stop_token& stop);
