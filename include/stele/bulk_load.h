@@ -59,9 +59,9 @@ class [[nodiscard]] BulkLoad {
   [[nodiscard]] absl::Status Add(const RowMutation& mutation);
 
   // Publishes the rows. They are durable on disk when it returns OK, whatever the database's
-  // Durability. May be called once. A load without rows returns OK and changes nothing. A load of
-  // less than 1 MiB waits for up to a second while compactions are behind.
-  // Flushes the table first, and blocks its writers for the last part of that flush.
+  // Durability. May be called once. A load without rows returns OK and changes nothing. While
+  // compactions are behind, it first waits for up to a second. Flushes the table first, and blocks
+  // its writers for the last part of that flush.
   // Errors: FailedPrecondition if a family with cells in this load was dropped since the load
   // started, even if a family with the same name was created again. Other schema changes are
   // allowed.

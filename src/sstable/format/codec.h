@@ -1,7 +1,7 @@
 // sstable/format/codec.h: compresses and decompresses one block, and chooses the codec of a file.
 //
-// Used by:   sstable/write/section_builder.cc and sstable/write/sstable_builder.cc (Compressor);
-//            sstable/read/open_sstable.h (Decompress).
+// Used by:   sstable/write/section_builder.cc (Compressor), sstable/write/sstable_builder.h (Codec,
+//            ZstdEffort), sstable/read/open_sstable.h (Decompress).
 // Calls:     sstable/format/dictionary.h.
 // Format:    lz4 blocks, and zstd frames without checksum, content size and dictionary id. A block
 //            that does not shrink by 1/16 is stored uncompressed (kNone).

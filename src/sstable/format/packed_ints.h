@@ -1,7 +1,8 @@
 // sstable/format/packed_ints.h: an array of integers, each stored as base + stride * index + a
 // remainder of fixed width. Any element can be read in place.
 //
-// Used by:   sstable/write/page_builder.cc (AppendPacked), sstable/read/page.cc (PackedInts).
+// Used by:   sstable/write/page_builder.cc (AppendPackedOffsets, AppendPackedValues),
+//            sstable/read/page.cc (PackedInts).
 // Format:    docs/reference/format/sstable.md "Pages": width (0, 1, 2, 4 or 8 bytes), base
 //            (signed varint), stride (varint), then the remainders. Equal values, and offsets
 //            of items of equal length, have width 0 and need only the head.
