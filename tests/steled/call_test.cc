@@ -199,6 +199,7 @@ TEST_F(CallTest, UnknownFieldsAreTolerated) {
   EXPECT_EQ(client_->Read("t"), Rows({"r f:@0=v"}));
 }
 
+// Semantics row 145: ExecuteQuery is one of these methods.
 TEST_F(CallTest, WhatIsNotOfferedIsUnimplemented) {
   const std::string data = "/google.bigtable.v2.Bigtable/";
   const std::string tables = "/google.bigtable.admin.v2.BigtableTableAdmin/";

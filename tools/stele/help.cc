@@ -180,8 +180,8 @@ constexpr Command kCommands[] = {
     {"flush", "Write memtables to SSTables", "flush [TABLE]\n", RunFlush},
     {"heatmap", "Show the load of tables by key range and time",
      "heatmap TRACE ... [--table T] [--db L] [--metric M] [FLAGS]\n\n"
-     "  TRACE            recorded operations in JSON lines (docs/lab/heatmap.md), also .gz and "
-     ".zst\n\n"
+     "  TRACE            recorded operations: JSON lines, also .gz and .zst, or the binary form\n"
+     "                   (docs/lab/trace.md)\n\n"
      "  --table T        only this table; default: a map of each table\n"
      "  --db L           the bands have the same number of rows of this database, and its tablets\n"
      "                   are compared; default: the same number of the keys in the trace. "
@@ -303,7 +303,7 @@ constexpr Command kCommands[] = {
      "  --limit N        the first N records of each input; default: 100,000\n"
      "  --keys FILE      one row key per line, with \\xNN for bytes; - is standard input\n"
      "  --rows FILE      JSON lines of export; - is standard input\n"
-     "  --trace FILE     recorded operations in JSON lines; may be repeated\n"
+     "  --trace FILE     recorded operations: JSON lines or the binary form; may be repeated\n"
      "  --skip-bad       skips wrong lines of traces; the exit status is then 3\n"
      "  --delimiter D    between the parts of keys; default: the one of # / : | that most keys "
      "have\n"

@@ -222,7 +222,7 @@ class ImportRun {
   }
 
   absl::Status CheckPeriods() {
-    if (options_.open_database || mode_->NewMapping() == nullptr) return absl::OkStatus();
+    if (options_.open_database || input_.is_incremental()) return absl::OkStatus();
     STELE_ASSIGN_OR_RETURN(const std::vector<TablePlan> plans, mode_->Tables());
     const auto finding = FindTablesPerPeriod(target_.database(), plans[0].name, plans[0].schema);
     if (finding.has_value()) NoteFinding(*finding);

@@ -30,9 +30,9 @@ constexpr LintRule kItemRules[] = {
      .severity = LintSeverity::kInfo,
      .summary = "Sort keys are times, but there is at most one item per day.",
      .explanation =
-         "In at least 20 items the sort key is a number, 95 % of them are times of 10 or 13\n"
-         "digits, and 95 % of the days of a partition key have one item. A date is shorter,\n"
-         "and people can read it.",
+         "The sort keys of 95 % of the items, which are at least 20, are numbers that are\n"
+         "times of 10 or 13 digits, and 95 % of the days of a partition key have one item.\n"
+         "A date is shorter, and people can read it.",
      .before = "PK sensor7, SK 1714521600\n",
      .after = "row sensor7#20240501\n",
      .on_bigtable = "the same."},
@@ -40,8 +40,8 @@ constexpr LintRule kItemRules[] = {
      .severity = LintSeverity::kInfo,
      .summary = "An index becomes a table.",
      .explanation =
-         "--gsi names an index. It becomes a table of its own, and no write of the main\n"
-         "table changes it: the application writes both.",
+         "--gsi or the data model names an index. It becomes a table of its own, and no\n"
+         "write of the main table changes it: the application writes both.",
      .before = "--gsi by-city=City,Name\n",
      .after = "one WriteBatch with a row of users and a row of users.by-city\n",
      .on_bigtable = "two writes, which are not atomic together."},

@@ -97,7 +97,8 @@ constexpr RuleSpec kKeyOrderRules[] = {
       .parameters = kTimeFirst,
       .summary = "Keys begin with a reversed time.",
       .explanation = "New rows all sort to the beginning of the table, so one tablet gets all\n"
-                     "writes. A reversed time is a maximum minus a time.",
+                     "writes. A reversed time is a maximum minus a time: 19 or 13 digits, or 8\n"
+                     "for a date.",
       .before = "9223370336854775807#sensor7\n",
       .after = "sensor7#9223370336854775807\n",
       .on_bigtable = "the hot tablet limits writes to those of one node."},
@@ -110,8 +111,10 @@ constexpr RuleSpec kKeyOrderRules[] = {
       .summary = "Keys begin with sequential numbers.",
       .explanation =
           "The newest numbers are usually the busiest, and they are neighbours.\n"
-          "The rule looks at first segments of at most 18 digits that are no\n"
-          "times. It does not apply to keys that begin with reversed digits or a bucket.",
+          "At least 95 % of the first segments are numbers of at most 18 digits, less\n"
+          "than 95 % are times, and at least lint.min_rows of the numbers are different.\n"
+          "The rule does not apply to keys whose design begins with reversed digits or a\n"
+          "bucket.",
       .before = "1000017, 1000018, 1000019\n",
       .after = "7100001, 8100001, 9100001\n",
       .on_bigtable = "the same."},
@@ -120,8 +123,9 @@ constexpr RuleSpec kKeyOrderRules[] = {
       .severity = LintSeverity::kError,
       .needs_rows = true,
       .summary = "Numbers in keys do not sort as numbers.",
-      .explanation = "Keys are compared as bytes. The rule reports a segment that is a number\n"
-                     "in all keys, if a smaller number sorts after a larger one.",
+      .explanation = "Keys are compared as bytes. The rule reports a segment that is a number of\n"
+                     "at most 40 digits in all keys that have it, if a smaller number sorts after\n"
+                     "a larger one.",
       .before = "user1#10, user1#9\n",
       .after = "user1#09, user1#10\n",
       .on_bigtable = "the same."},

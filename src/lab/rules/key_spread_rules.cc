@@ -142,8 +142,12 @@ constexpr RuleSpec kKeySpreadRules[] = {
       .parameters = kHashed,
       .summary = "Keys begin with a hash.",
       .explanation = "Neighbouring rows then have nothing in common: no range can be read,\n"
-                     "and the cache keeps blocks for one row each. The rule looks for\n"
-                     "hexadecimal digits, UUIDs and base64 that are as random as hashes.",
+                     "and the cache keeps blocks for one row each. At least 95 % of the first\n"
+                     "segments have 8 or more hexadecimal digits, 80 % of them with a letter, or\n"
+                     "are UUIDs; or they have 16 or more characters of base64. They are as random\n"
+                     "as hashes: the entropy is at least that of the parameter, or 5 bits per\n"
+                     "character for base64. At least 20 of them are different, and neighbours\n"
+                     "have no long prefix in common.",
       .before = "5d41402abc4b2a76#20230214\n",
       .after = "user7#20230214\n",
       .on_bigtable = "the same; Key Visualizer shows noise instead of ranges."},
@@ -155,7 +159,9 @@ constexpr RuleSpec kKeySpreadRules[] = {
       .parameters = kCardinality,
       .summary = "A segment with many values comes before one with few.",
       .explanation = "A range can only be read if the segments before it are known. Segments\n"
-                     "that are times are not compared.",
+                     "that are times are not compared, nor are those that less than 95 % of the\n"
+                     "keys have. With a trace, the rule does not report a table of which\n"
+                     "KEY-MONOTONE or LOAD-SKEW reports the load.",
       .before = "user4711#DE, user4712#FR\n",
       .after = "DE#user4711, FR#user4712\n",
       .on_bigtable = "the same. Few first values can make a hot tablet, so check the load."},
@@ -168,7 +174,8 @@ constexpr RuleSpec kKeySpreadRules[] = {
       .summary = "One first value has most of the rows.",
       .explanation =
           "The rows of this value are next to each other, so most of the load is on one\n"
-          "part of the table.",
+          "part of the table. At least 95 % of the keys have two or more segments, and\n"
+          "the first one has two or more values.",
       .before = "bigcorp#... 9,000,000 rows, smallshop#... 5,000 rows\n",
       .after = "two tables: bigcorp, others\n",
       .on_bigtable = "the same; a separate table can have its own app profile and quota."},
@@ -179,8 +186,9 @@ constexpr RuleSpec kKeySpreadRules[] = {
       .needs_min_rows = true,
       .summary = "Keys begin with a bucket.",
       .explanation = "A scan of a range must read each bucket. The rule looks for first\n"
-                     "segments of one to three digits that are 0 to n-1, or 1 to n, with a\n"
-                     "similar number of rows, at least 20 each.",
+                     "segments of one to three digits, all of one width, that are 0 to n-1 or 1\n"
+                     "to n. n is 2 to 256. A bucket has at least 20 rows on average, and the\n"
+                     "largest one has at most 1.5 times the average.",
       .before = "7#user4711            10 scans per range\n",
       .after = "user4711              1 scan per range\n",
       .on_bigtable = "buckets are useful there if writes are sequential. Choose a few per node."},
@@ -205,7 +213,9 @@ constexpr RuleSpec kKeySpreadRules[] = {
       .parameters = kFewDomains,
       .summary = "Keys begin with host names of few domains.",
       .explanation = "Rows of one domain are neighbours, so few domains mean few busy ranges.\n"
-                     "The rule counts registrable domains by the public suffix list.",
+                     "At least 80 % of the first segments are host names, as written or with\n"
+                     "reversed labels. The rule counts registrable domains by the public suffix\n"
+                     "list.",
       .before = "com.example.a1, com.example.a2, com.example.a3\n",
       .after = "a1#com.example, a2#com.example, a3#com.example\n",
       .on_bigtable = "the same."},

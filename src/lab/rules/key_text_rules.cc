@@ -114,8 +114,8 @@ constexpr RuleSpec kKeyTextRules[] = {
       .needs_rows = true,
       .summary = "Keys have different numbers of segments.",
       .explanation = "Usually a value contains the delimiter. The rule counts the keys whose\n"
-                     "number of segments is not the most frequent one, or not that of the key of\n"
-                     "the table's design.",
+                     "number of segments is not the most frequent one (of equally frequent ones\n"
+                     "the smallest), or not that of the key of the table's design.",
       .before = "a#1, b#2, c#3#x\n",
       .after = "a#1, b#2, c#3%23x\n",
       .on_bigtable = "the same."},
@@ -136,8 +136,9 @@ constexpr RuleSpec kKeyTextRules[] = {
       .needs_rows = true,
       .summary = "Keys or column names contain personal data.",
       .explanation =
-          "An e-mail address, an IP address, '+' and 8 to 15 digits, or\n"
-          "ddd-dd-dddd; or card numbers in 0.9 of the values of a segment. Samples are masked.",
+          "A segment of the key, or the name of a column or family, is an e-mail address, an\n"
+          "IP address, '+' and 8 to 15 digits, or ddd-dd-dddd; or 0.9 of the values of a\n"
+          "segment are card numbers. Samples are masked.",
       .before = "ann@example.com#1\n",
       .after = "user4711#1            f:mail = ann@example.com\n",
       .on_bigtable = "keys are also in Key Visualizer and in audit logs."},

@@ -82,8 +82,8 @@ constexpr RuleSpec kLoadRules[] = {
       .severity = LintSeverity::kWarning,
       .needs_trace = true,
       .summary = "A prefix scan reads the rows of other values, too.",
-      .explanation = "The prefix does not end with the delimiter. Some known keys continue with\n"
-                     "the delimiter, and others with a longer value.",
+      .explanation = "The prefix does not end with the delimiter. Some known keys end after it or\n"
+                     "continue with the delimiter, and others continue with a longer value.",
       .before = "scan prefix=user1     reads user1#a and user10#a\n",
       .after = "scan prefix=user1#    reads user1#a\n",
       .on_bigtable = "the same."},

@@ -107,9 +107,10 @@ constexpr RuleSpec kNameRules[] = {
       .needs_schema = true,
       .parameters = kSimilarTables,
       .summary = "Several tables have the same families and similar names.",
-      .explanation = "Names are similar if they differ only in digits, and in at most one of the\n"
-                     "parts that _ - and dots separate. Such tables are usually one table whose\n"
-                     "key lacks that part. Age rules remove old data without separate tables.",
+      .explanation = "Names are similar if they differ only in digits, and in at most one of two\n"
+                     "or more parts that _ - and dots separate. Such tables are usually one table\n"
+                     "whose key lacks that part. Age rules remove old data without separate\n"
+                     "tables.",
       .before = "events_2023_01, events_2023_02, events_2023_03\n",
       .after = "events                with keys ...#20230214\n",
       .on_bigtable = "the same. Small tables are also balanced less well."},

@@ -1,7 +1,5 @@
 #include "lab/rules/parameters.h"
 
-#include <cmath>
-
 #include "base/invariant.h"
 #include "base/status.h"
 
@@ -10,6 +8,7 @@ namespace {
 
 constexpr double kMinRows = 20;
 constexpr double kMinOperations = 100;
+constexpr double kValueMax = 1e18;
 
 std::string NameOf(std::string_view rule, std::string_view parameter) {
   return fmt::format("{}.{}", rule, parameter);
@@ -32,8 +31,8 @@ absl::Status Parameters::Set(std::string_view name, double value) {
     return internal::InvalidArgument(
         "\"{}\" is not a parameter: write RULE.PARAMETER; stele lint --explain RULE lists them",
         internal::Printable(name));
-  if (!std::isfinite(value) || value < 0)
-    return internal::InvalidArgument("{} must be a number that is not negative", name);
+  if (!(value >= 0 && value <= kValueMax))
+    return internal::InvalidArgument("{} must be a number from 0 to 1e18", name);
   known->second = value;
   return absl::OkStatus();
 }

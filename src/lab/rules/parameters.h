@@ -1,6 +1,6 @@
 // rules/parameters.h: the values of the rules' parameters.
 //
-// Errors:    InvalidArgument for an unknown rule or parameter, and for a value that is no number.
+// Errors:    InvalidArgument for an unknown rule or parameter, and for a value out of range.
 // Threads:   values; thread-compatible.
 #pragma once
 
@@ -18,7 +18,7 @@ class Parameters {
   // The defaults of all rules.
   Parameters();
 
-  // Sets RULE.PARAMETER, lint.min_rows or lint.min_ops.
+  // Sets RULE.PARAMETER, lint.min_rows or lint.min_ops to a number from 0 to 1e18.
   absl::Status Set(std::string_view name, double value);
   double Get(std::string_view rule, std::string_view parameter) const;
 

@@ -1,6 +1,8 @@
 #include "lab/survey/imported_tables.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,13 @@ namespace {
 
 constexpr size_t kTablesMin = 3;
 constexpr size_t kSampledTables = 5;
+// An import in each mode stores one of these properties.
+constexpr std::array<std::string_view, 2> kImportProperties = {kMappingProperty, kGoogleProperty};
+
+bool IsImported(const Schema& schema) {
+  return std::any_of(kImportProperties.begin(), kImportProperties.end(),
+                     [&](std::string_view name) { return schema.properties().contains(name); });
+}
 
 NamedTable NamedTableOf(const std::string& name, const Schema& schema) {
   NamedTable table{.name = name, .families = {}};
@@ -31,9 +40,7 @@ std::optional<ItemFinding> FindTablesPerPeriod(const Database& database, const s
     const auto table = database.OpenTable(other);
     const auto other_schema = table.ok() ? table->schema() : table.status();
     if (other == name || !other_schema.ok()) continue;
-    const auto& properties = other_schema->properties();
-    if (properties.find(std::string(kMappingProperty)) != properties.end())
-      tables.push_back(NamedTableOf(other, *other_schema));
+    if (IsImported(*other_schema)) tables.push_back(NamedTableOf(other, *other_schema));
   }
   for (const std::set<std::string>& similar : SimilarTables(tables)) {
     if (similar.size() < kTablesMin) break;

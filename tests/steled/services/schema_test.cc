@@ -6,8 +6,10 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "stele/timestamp.h"
 #include "steled/base/errors.h"
 #include "steled/fake_call.h"
 #include "steled/server_fixture.h"
@@ -124,6 +126,31 @@ class SchemaTest : public ServerTest {
 
   std::string table_;
 };
+
+// A minimum shows that 0 is added: it becomes 0. A sum and a maximum stay.
+TEST_F(SchemaTest, Row119AddToCellWithoutAnInputAddsZero) {
+  const std::vector<std::pair<std::string, int64_t>> results = {
+      {"sum", 456}, {"min", 0}, {"max", 456}};
+  for (const auto& [kind, result] : results) {
+    SCOPED_TRACE(kind);
+    ASSERT_TRUE(Modify("modifications { id: '" + kind +
+                       "' create { value_type { aggregate_type { input_type { int64_type { "
+                       "encoding { big_endian_bytes {} } } } " +
+                       kind + " {} } } } }")
+                    .ok());
+    for (const char* const input : {"input { int_value: 456 }", ""}) {
+      const grpc::Status status =
+          client().Mutate(table_, "r",
+                          {"add_to_cell { family_name: '" + kind +
+                           "' column_qualifier { raw_value: 'q' } timestamp { "
+                           "raw_timestamp_micros: 1000 } " +
+                           input + " }"});
+      EXPECT_TRUE(status.ok()) << status.error_message();
+    }
+    EXPECT_EQ(client().Read(table_, "filter { family_name_regex_filter: '" + kind + "' }"),
+              std::vector<std::string>({"r " + kind + ":q@1000=" + EncodeInt64(result)}));
+  }
+}
 
 TEST_F(SchemaTest, Row121AFamilyOfAnotherTypeIsRefusedInAMutation) {
   AddSum();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -174,6 +175,19 @@ TEST_F(ItemSurveyTest, TablesPerPeriod) {
   EXPECT_EQ(third.notes[0].severity, "warning");
   EXPECT_EQ(third.notes[0].count, 3U);
   EXPECT_TRUE(Check(items, {.table = "carts"}).notes.empty());
+}
+
+TEST_F(ItemSurveyTest, TablesPerPeriodInGoogleMode) {
+  const auto count_findings = [&](const char* table) {
+    const DynamoDbImportReport report =
+        Check({ItemWith("p", "x", R"("A":{"S":"a"})")},
+              {.table = table, .mode = DynamoDbImportOptions::Mode::kGoogle});
+    return std::count_if(report.notes.begin(), report.notes.end(),
+                         [](const auto& note) { return note.id == "DDB-TABLE-PER-PERIOD"; });
+  };
+  EXPECT_EQ(count_findings("orders_2026_01"), 0);
+  EXPECT_EQ(count_findings("orders_2026_02"), 0);
+  EXPECT_EQ(count_findings("orders_2026_03"), 1);
 }
 
 TEST_F(ItemSurveyTest, DaysAsTimes) {

@@ -470,6 +470,7 @@ TEST(LintRulesTest, PersonalDataInOrderedCodeIsFoundAndMasked) {
   }
 }
 
+// Semantics row 146: a key that does not fit its row key schema is written and read.
 TEST(LintRulesTest, KeysMissTheirSchema) {
   constexpr const char* kSchema =
       R"({"encoding":"ordered_code","fields":[{"name":"id","type":"string"},)"

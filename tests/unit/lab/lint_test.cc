@@ -1,5 +1,6 @@
 // Tests the advisor's frame: sources, segments, parameters, suppression, reports.
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 
@@ -225,7 +226,9 @@ TEST_F(LintTest, WrongOptionsAreErrors) {
   ExpectError(input, {.only = {"KEY-NONE"}}, "\"KEY-NONE\" is not a rule");
   ExpectError(input, {.skip = {"KEY-NONE"}}, "\"KEY-NONE\" is not a rule");
   ExpectError(input, {.parameters = {{"KEY-PII.x", 1}}}, "is not a parameter");
-  ExpectError(input, {.parameters = {{"lint.min_rows", -1}}}, "not negative");
+  for (const double wrong : {-1.0, 1e19, std::nan("")})
+    ExpectError(input, {.parameters = {{"lint.min_rows", wrong}}},
+                "must be a number from 0 to 1e18");
   ExpectError({.database = fixture.database(), .tables = {"none"}}, {}, "none");
   ExpectError({}, {}, "FAILED_PRECONDITION");
   ExpectError({.keys_path = "a"}, {.config_path = directory_.File("none")}, "none");

@@ -79,6 +79,7 @@ TEST(ChunkMerger, ALeftOutFamilyAndColumnAreThoseBefore) {
                   "timestamp_micros: 1000 commit_row: true"}),
             Lines({"a f:q@2000=v f:q@1000="}))
       << "everything may be said again";
+  // Semantics row 69.
   EXPECT_EQ(Rows({First(), "commit_row: true"}), Lines({"a f:q@2000=v f:q@0="}))
       << "a commit alone is another cell";
 }
@@ -110,7 +111,7 @@ TEST(ChunkMerger, FamiliesStayInTheOrderOfTheServer) {
       << "a family's cells stand together";
 }
 
-TEST(ChunkMerger, BrokenRulesAreErrors) {
+TEST(ChunkMerger, BrokenRulesAreErrors) {  // semantics rows 70 and 71
   const auto error = [](const Lines& chunks) { return Rows(chunks).back(); };
   EXPECT_EQ(error({"family_name { value: 'f' } qualifier { value: 'q' }"}),
             "INTERNAL: a row begins with its key");

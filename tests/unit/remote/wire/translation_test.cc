@@ -283,6 +283,11 @@ TEST(MutationTranslation, EachKindIsItself) {
       SameChanges("mutations { add_to_cell { family_name: 'f' column_qualifier { raw_value: 'q' } "
                   "timestamp { raw_timestamp_micros: 2000 } input { int_value: 7 } } }",
                   RowMutation().AddToCell("f", "q", at, 7)));
+  // Semantics row 119: no input adds 0.
+  EXPECT_TRUE(
+      SameChanges("mutations { add_to_cell { family_name: 'f' column_qualifier { raw_value: 'q' } "
+                  "timestamp { raw_timestamp_micros: 2000 } } }",
+                  RowMutation().AddToCell("f", "q", at, 0)));
   EXPECT_TRUE(SameChanges(
       "mutations { merge_to_cell { family_name: 'f' column_qualifier { raw_value: 'q' } "
       "timestamp { raw_timestamp_micros: 2000 } input { bytes_value: '12345678' } } }",
