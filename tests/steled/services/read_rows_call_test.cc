@@ -23,7 +23,7 @@ namespace {
 using google::bigtable::v2::ReadRowsResponse;
 using Rows = std::vector<std::string>;
 
-TEST(RowsBehind, KeepsWhatComesLater) {
+TEST(RowsAfter, KeepsWhatComesLater) {
   RowSet rows;
   for (const char* const key : {"a", "m", "z"}) rows.Append(key);
   for (const RowRange& range :
@@ -33,7 +33,7 @@ TEST(RowsBehind, KeepsWhatComesLater) {
     rows.Append(range);
   }
   for (const bool is_reversed : {false, true}) {
-    const RowSet left = RowsBehind(rows, "m", is_reversed);
+    const RowSet left = RowsAfter(rows, "m", is_reversed);
     EXPECT_EQ(left.row_keys(), Rows({is_reversed ? "a" : "z"}));
     for (const char* const key : {"a", "b", "l", "m", "m0", "n", "zz"}) {
       const auto holds = [&](const RowSet& set) {
@@ -47,8 +47,8 @@ TEST(RowsBehind, KeepsWhatComesLater) {
     for (const RowRange& range : left.ranges())
       EXPECT_FALSE(range.IsEmpty() && range.start() > range.end());
   }
-  EXPECT_EQ(RowsBehind(RowSet(RowRange::Closed("a", "m")), "m", false), RowSet());
-  EXPECT_EQ(RowsBehind(RowSet(RowRange::Closed("m", "z")), "m", true), RowSet());
+  EXPECT_EQ(RowsAfter(RowSet(RowRange::Closed("a", "m")), "m", false), RowSet());
+  EXPECT_EQ(RowsAfter(RowSet(RowRange::Closed("m", "z")), "m", true), RowSet());
 }
 
 class ReadRowsCallTest : public testing::Test {

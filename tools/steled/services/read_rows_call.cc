@@ -39,7 +39,7 @@ std::string_view StartOf(const RowSet& rows) {
 
 }  // namespace
 
-RowSet RowsBehind(const RowSet& rows, std::string_view last, bool is_reversed) {
+RowSet RowsAfter(const RowSet& rows, std::string_view last, bool is_reversed) {
   RowSet left;
   for (const std::string& row_key : rows.row_keys()) {
     if (is_reversed ? row_key < last : row_key > last) left.Append(row_key);
@@ -129,7 +129,7 @@ void ReadRowsCall::OpenReader() {
       .reserve_large_value = [this](uint64_t bytes) { return ChargeLargeValue(bytes); },
       .tag = request_.tag};
   const RowSet rows =
-      has_begun ? RowsBehind(request_.rows, last_row_key_, request_.is_reversed) : request_.rows;
+      has_begun ? RowsAfter(request_.rows, last_row_key_, request_.is_reversed) : request_.rows;
   reader_ = std::make_unique<RowReader>(request_.table.ReadRows(rows, request_.filter, options));
 }
 

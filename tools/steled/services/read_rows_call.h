@@ -33,8 +33,8 @@
 
 namespace stele::server {
 
-// Returns the rest of `rows` after a read, reversed or not, that has reached `last`.
-RowSet RowsBehind(const RowSet& rows, std::string_view last, bool is_reversed);
+// Returns the rows that a read, reversed or not, returns after row `last`.
+RowSet RowsAfter(const RowSet& rows, std::string_view last, bool is_reversed);
 
 class ReadRowsCall final : public PausedCall, public std::enable_shared_from_this<ReadRowsCall> {
  public:
