@@ -57,18 +57,18 @@ absl::StatusOr<std::unique_ptr<ComparedDesign>> ComparedDesign::Load(
     const DesignTableChoice& choice, const LogicalWorkload& workload,
     const stele::lab::CompareOptions& options) {
   std::unique_ptr<ComparedDesign> design(new ComparedDesign(choice, workload, options));
-  STELE_RETURN_IF_ERROR(design->FindAnswers());
+  STELE_RETURN_IF_ERROR(design->LoadAnswerColumns());
   STELE_RETURN_IF_ERROR(design->LoadRecords());
   return design;
 }
 
 ComparedDesign::~ComparedDesign() { database_.Close().IgnoreError(); }
 
-absl::Status ComparedDesign::FindAnswers() {
+absl::Status ComparedDesign::LoadAnswerColumns() {
   for (const LogicalQuery& query : workload_.queries) {
     STELE_ASSIGN_OR_RETURN(const QueryInputs inputs,
                            QueryInputs::Find(choice_.design, choice_.table, query.name));
-    answers_.push_back(inputs.query().answer);
+    answer_columns_.push_back(inputs.query().answer);
   }
   return absl::OkStatus();
 }
@@ -219,7 +219,7 @@ absl::Status ComparedDesign::CountScannedRows(const PreparedOperation& prepared,
 // The sum of the hashes does not depend on the order of the values.
 void ComparedDesign::AddRow(const LogicalOperation& operation, const RowView& row,
                             OperationResult* result) const {
-  const auto& answer = answers_[operation.query];
+  const auto& answer = answer_columns_[operation.query];
   if (row.is_last_piece()) {
     result->bytes_returned += row.row_key().size();
     result->last_row = row.row_key();
