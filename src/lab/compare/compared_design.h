@@ -79,8 +79,8 @@ class ComparedDesign {
   absl::StatusOr<std::string> LastRowOf(const stele::lab::ReadRequest& read) const;
   absl::Status Open(const DatabaseOptions& options);
   absl::Status LoadRecords();
-  ReadOptions Reading() const;
-  WriteOptions Writing() const;
+  ReadOptions MakeReadOptions() const;
+  WriteOptions MakeWriteOptions() const;
   void AddRow(const LogicalOperation& operation, const RowView& row, OperationResult* result) const;
 
   const DesignTableChoice choice_;
