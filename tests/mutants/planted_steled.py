@@ -108,15 +108,15 @@ plant(
 )
 plant(
     "steled", BACKUPS, "tools/steled/state/open_tables.cc",
-    ("a hidden table is found", "return hidden_.contains(stored_name) || retired_", "return retired_"),
+    ("a hidden table is found", "return hidden_.contains(stored_name) || soft_deleted_", "return soft_deleted_"),
     ("a request sees a table that is being restored", "hidden_.insert(stored_name);  // before", "// before"),
 )
 
-EXTENT = ["steled_test --gtest_filter=UndeleteTest.*:RetiredTables.*:HotBackup.*:AutomatedBackup.*:AppProfileTransactions.*"]
+EXTENT = ["steled_test --gtest_filter=UndeleteTest.*:SoftDeletedTables.*:HotBackup.*:AutomatedBackup.*:AppProfileTransactions.*"]
 plant(
     "steled", EXTENT, "tools/steled/state/open_tables.cc",
-    ("a deleted table is found", "|| retired_.contains(stored_name) ||\n", "||\n"),
-    ("a period is never over", "if (retired_micros <= micros) names", "if (retired_micros < 0) names"),
+    ("a deleted table is found", "|| soft_deleted_.contains(stored_name) ||\n", "||\n"),
+    ("a period is never over", "if (deleted_micros <= micros) names", "if (deleted_micros < 0) names"),
 )
 plant(
     "steled", EXTENT, "tools/steled/backups/backups.cc",
@@ -285,8 +285,8 @@ plant(
     ("a call is started although its client has gone", "!awaited.ok()) {", "false) {"),
 )
 plant(
-    "steled", ["steled_test --gtest_filter=RetiredTables.*"], "tools/steled/state/open_tables.cc",
-    ("a restored table counts as deleted", 'if (RetiredMicros(schema).has_value()) schema.SetProperty(kRetiredProperty, "");', ""),
+    "steled", ["steled_test --gtest_filter=SoftDeletedTables.*"], "tools/steled/state/open_tables.cc",
+    ("a restored table counts as deleted", 'if (SoftDeletionMicros(schema).has_value()) schema.SetProperty(kSoftDeletedProperty, "");', ""),
 )
 plant(
     "steled", ["steled_test --gtest_filter=AutomatedBackup.*"], "tools/steled/backups/automated_backups.cc",

@@ -60,7 +60,7 @@ void ExpectNoWait(const std::function<absl::Status()>& change,
 class WaitingSyncsTest : public testing::Test {
  protected:
   WaitingSyncsTest() {
-    for (const char* const id : {"t", "cached", "deleted", "retired"})
+    for (const char* const id : {"t", "cached", "deleted", "soft-deleted"})
       EXPECT_TRUE(tables_.Create("p/i/" + std::string(id), Schema().AddFamily("f")).ok());
     EXPECT_TRUE(tables_.Find(NameOf("cached")).ok());
   }
@@ -85,16 +85,16 @@ TEST_F(WaitingSyncsTest, RequestsDoNotWaitForTheDeletionOfATable) {
   EXPECT_TRUE(absl::IsNotFound(tables_.Find(NameOf("deleted")).status()));
 }
 
-TEST_F(WaitingSyncsTest, RequestsDoNotWaitForARetiredTable) {
-  ExpectNoWait([this] { return tables_.Retire("p/i/retired", 100); },
+TEST_F(WaitingSyncsTest, RequestsDoNotWaitForASoftDeletedTable) {
+  ExpectNoWait([this] { return tables_.SoftDelete("p/i/soft-deleted", 100); },
                [this] { ExpectTablesAreFound(); });
-  EXPECT_TRUE(absl::IsNotFound(tables_.Find(NameOf("retired")).status()));
-  ExpectNoWait([this] { return tables_.Unretire("p/i/retired"); },
+  EXPECT_TRUE(absl::IsNotFound(tables_.Find(NameOf("soft-deleted")).status()));
+  ExpectNoWait([this] { return tables_.Undelete("p/i/soft-deleted"); },
                [this] {
                  ExpectTablesAreFound();
-                 EXPECT_TRUE(absl::IsNotFound(tables_.Find(NameOf("retired")).status()));
+                 EXPECT_TRUE(absl::IsNotFound(tables_.Find(NameOf("soft-deleted")).status()));
                });
-  EXPECT_TRUE(tables_.Find(NameOf("retired")).ok());
+  EXPECT_TRUE(tables_.Find(NameOf("soft-deleted")).ok());
 }
 
 TEST_F(WaitingSyncsTest, NoRequestSeesATableThatIsBeingRestored) {
