@@ -101,7 +101,7 @@ Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthServ
                std::make_shared<SystemClock>()),
       records_(database_),
       instances_(
-          &tables_, &records_, [this](std::string_view name) { return backups_.HasOf(name); },
+          &tables_, &records_, [this](std::string_view name) { return backups_.HasBackupOf(name); },
           flags.strict_instances),
       profiles_(&records_),
       policies_(&records_),

@@ -84,7 +84,7 @@ class PolicyShop {
       *request.mutable_backup()->mutable_hot_to_standard_time() =
           internal::ToWireTime(clock->Now().micros() + hot_micros);
     }
-    return backups->MakeNow(request, {});
+    return backups->CreateAndWait(request, {});
   }
 
   absl::StatusOr<admin::Backup> SetHotTime(const std::string& name, std::optional<int64_t> micros) {

@@ -128,7 +128,7 @@ TEST_F(WaitingSyncsTest, BackupsAreReadWhileOneIsChanged) {
   request.set_backup_id("b");
   request.mutable_backup()->set_source_table(NameOf("t"));
   request.mutable_backup()->mutable_expire_time()->set_seconds(1'700'000'000 + 86'400);
-  ASSERT_TRUE(backups.MakeNow(request, {}).ok());
+  ASSERT_TRUE(backups.CreateAndWait(request, {}).ok());
   const auto expect_listed = [&](int count) {
     admin_wire::ListBackupsRequest list;
     list.set_parent(request.parent());
@@ -136,7 +136,7 @@ TEST_F(WaitingSyncsTest, BackupsAreReadWhileOneIsChanged) {
     EXPECT_EQ(backups.List(list, &response), absl::OkStatus());
     EXPECT_EQ(response.backups_size(), count);
     EXPECT_EQ(backups.Get(kChangedBackup).ok(), count == 1);
-    EXPECT_EQ(backups.HasOf("projects/p/instances/i"), count == 1);
+    EXPECT_EQ(backups.HasBackupOf("projects/p/instances/i"), count == 1);
   };
   admin_wire::UpdateBackupRequest update;
   update.mutable_backup()->set_name(kChangedBackup);
