@@ -194,8 +194,11 @@ plant(
     ("a client that reads is disconnected like one that does not", "      nghttp2_option_set_max_outbound_ack(option, kOutboundFramesMax);\n", ""),
 )
 plant(
-    "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
+    "transport", ["transport_test"], "tools/steled/transport/http2/http2_stream.cc",
     ("a stream that the client does not read is sent without bound", "const auto is_free = [this] { return connection.HasRoom(*this); };", "const auto is_free = [] { return true; };"),
+)
+plant(
+    "transport", ["transport_test"], "tools/steled/transport/http2/http2_flow_control.cc",
     ("a stream is charged for messages that were handled", "if (stream->method->takes_stream && stream->request_bytes > held) {", "if (false) {"),
     ("one byte now and then keeps a request alive", "if (!is_first && stream->paced_bytes < least) return;", ""),
     ("one connection may use all memory for responses", "bytes + most / kKeptShare <= memory.answer_bytes_left()", "bytes <= memory.answer_bytes_left()"),
@@ -281,7 +284,7 @@ plant(
 )
 
 plant(
-    "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
+    "transport", ["transport_test"], "tools/steled/transport/http2/http2_stream.cc",
     ("a call is started although its client has gone", "!awaited.ok()) {", "false) {"),
 )
 plant(
