@@ -96,22 +96,23 @@ class Http2Transport final : public Transport {
     return absl::OkStatus();
   }
 
-  void LookForStalled() override {
+  void EndStalled() override {
     const SteadyClock::time_point now = SteadyClock::now();
-    Http2Connection::Cutoffs cutoffs{.greeted_since = now - options_.cutoffs,
-                                     .moved_since = now - Patience(options_.cutoffs),
-                                     .begun_since = now - options_.request_time_max,
-                                     .read_since = now - options_.stall_timeout,
-                                     .charged_since = now - options_.stall_timeout,
-                                     .ping_since = now - options_.ping_after,
-                                     .silent_since = now - options_.ping_after - options_.cutoffs};
+    Http2Connection::Cutoffs cutoffs{
+        .greeted_since = now - options_.client_timeout,
+        .moved_since = now - ShortenIfScarce(options_.client_timeout),
+        .begun_since = now - options_.request_timeout,
+        .read_since = now - options_.stall_timeout,
+        .charged_since = now - options_.stall_timeout,
+        .ping_since = now - options_.ping_delay,
+        .silent_since = now - options_.ping_delay - options_.client_timeout};
     const auto end_stalled = [&](uint64_t id, Http2Connection& connection) {
       if (!connection.EndStalled(cutoffs)) Remove(id);
     };
     VisitConnections(end_stalled);
     // Slow requests were ended first: the memory that they held may be enough for slow readers.
     if (host_.memory.IsScarce()) {
-      cutoffs.charged_since = now - Patience(options_.stall_timeout);
+      cutoffs.charged_since = now - ShortenIfScarce(options_.stall_timeout);
       VisitConnections(end_stalled);
     }
     ShrinkPaused(now);
@@ -125,7 +126,7 @@ class Http2Transport final : public Transport {
       listening_.Close();
     }
     SteadyClock::time_point end = SteadyClock::now() + grace;
-    AnnounceEnd(std::min(grace, options_.announcement));
+    AnnounceEnd(std::min(grace, options_.goaway_timeout));
     {
       std::unique_lock lock(mutex_);
       const auto is_idle = [this] { return call_count_ == 0; };
@@ -135,7 +136,7 @@ class Http2Transport final : public Transport {
         lock.lock();
         call_ended_.wait(lock, is_idle);
         end = SteadyClock::now();
-        if (grace > grace.zero()) end += options_.last_words;
+        if (grace > grace.zero()) end += options_.final_response_timeout;
       }
     }
     VisitConnections([](uint64_t /*id*/, Http2Connection& c) { c.RefuseIncomplete(); });
@@ -427,16 +428,16 @@ class Http2Transport final : public Transport {
     return found->second;
   }
 
-  // The time that clients have, which is usually `usual`.
-  std::chrono::milliseconds Patience(std::chrono::milliseconds usual) {
-    return host_.memory.IsScarce() ? std::min(usual, options_.scarce_time) : usual;
+  // Returns `usual`, or scarce_memory_timeout if that is shorter and memory is scarce.
+  std::chrono::milliseconds ShortenIfScarce(std::chrono::milliseconds usual) {
+    return host_.memory.IsScarce() ? std::min(usual, options_.scarce_memory_timeout) : usual;
   }
 
   void WatchStalled(const std::stop_token& stop) {
-    std::unique_lock lock(look_mutex_);
+    std::unique_lock lock(stall_check_mutex_);
     while (!stop.stop_requested()) {
-      never_.wait_for(lock, stop, options_.look_every, [] { return false; });
-      Completes([this] { LookForStalled(); });
+      never_.wait_for(lock, stop, options_.stall_check_interval, [] { return false; });
+      Completes([this] { EndStalled(); });
       host_.memory.TrimWhenQuiet();
       AcceptAll();  // clients that an error kept out
     }
@@ -473,7 +474,7 @@ class Http2Transport final : public Transport {
   std::condition_variable call_ended_;
 
   CallThreads threads_;
-  std::mutex look_mutex_;  // only for never_, which allocates memory when it is made
+  std::mutex stall_check_mutex_;  // only for never_, which allocates memory when it is made
   std::condition_variable_any never_;
   std::jthread stalled_watch_;  // last: uses the others
 };
