@@ -200,13 +200,13 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_flow_control.cc",
     ("a stream is charged for messages that were handled", "if (stream->method->takes_stream && stream->request_bytes > held) {", "if (false) {"),
-    ("one byte now and then keeps a request alive", "if (!is_first && stream->paced_bytes < least) return;", ""),
+    ("one byte now and then keeps a request alive", "if (!is_first && stream->bytes_since_progress < least) return;", ""),
     ("one connection may use all memory for responses", "bytes + most / kKeptShare <= memory.answer_bytes_left()", "bytes <= memory.answer_bytes_left()"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_connection.h",
     ("unread responses are not charged", "held > kSmallAnswerBytes ? held : 0", "0"),
-    ("a request of headers alone is kept", "moved_at = begun_at;", "moved_at = std::chrono::steady_clock::time_point::max();"),
+    ("a request of headers alone is kept", "progress_at = begun_at;", "progress_at = std::chrono::steady_clock::time_point::max();"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_end.cc",
@@ -214,9 +214,9 @@ plant(
     ("a cancelled call is not notified", "if (stream.has_begun && !stream.is_done) {", "if (false) {"),
     ("an incomplete request gets no status at the end", "if (stream->AwaitsRequest() && stream->http_refusal == nullptr)", "if (false)"),
     ("the shutdown does not wait for data in flight", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),
-    ("a stream that the client does not read is kept", "return stream->unsent_mark < (is_charged", "return false && stream->unsent_mark < (is_charged"),
-    ("a silent client gets no ping", "    is_asked_ = true;\n", ""),
-    ("the server waits for a request that stopped in the middle", "if (stream.moved_at < cutoffs.moved_since) {", "if (false) {"),
+    ("a stream that the client does not read is kept", "return stream->last_read_at < (is_charged", "return false && stream->last_read_at < (is_charged"),
+    ("a silent client gets no ping", "    is_ping_unanswered_ = true;\n", ""),
+    ("the server waits for a request that stopped in the middle", "if (stream.progress_at < cutoffs.progress_since) {", "if (false) {"),
     ("a running call is treated as a stopped one", "if (!stream.AwaitsRequest()) return nullptr;", "if (stream.status.has_value()) return nullptr;"),
     ("a request may take any time", "stream.begun_at < cutoffs.begun_since ?", "false ?"),
     ("a client is promised that an applied write had no effect", "stream->has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM",

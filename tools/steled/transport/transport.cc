@@ -99,8 +99,8 @@ class Http2Transport final : public Transport {
   void EndStalled() override {
     const SteadyClock::time_point now = SteadyClock::now();
     Http2Connection::Cutoffs cutoffs{
-        .greeted_since = now - options_.client_timeout,
-        .moved_since = now - ShortenIfScarce(options_.client_timeout),
+        .preface_since = now - options_.client_timeout,
+        .progress_since = now - ShortenIfScarce(options_.client_timeout),
         .begun_since = now - options_.request_timeout,
         .read_since = now - options_.stall_timeout,
         .charged_since = now - options_.stall_timeout,

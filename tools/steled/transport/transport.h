@@ -62,7 +62,7 @@ struct TransportOptions {
   std::chrono::milliseconds ping_delay{60'000};
   // The time between two calls of EndStalled by the transport itself.
   std::chrono::milliseconds stall_check_interval{1'000};
-  // The time for clients to acknowledge GOAWAY, before Stop accepts no more calls.
+  // The time for clients to read GOAWAY, before Stop accepts no more calls.
   std::chrono::milliseconds goaway_timeout{1'000};
   // The time for clients to read the responses of the calls that Stop ended.
   std::chrono::milliseconds final_response_timeout{500};

@@ -76,8 +76,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // A request is stalled if fewer bytes arrive within the stall timeout, or no byte of a message
   // after its headers. A large request must also receive a certain share of the memory that it
   // holds. Otherwise a client could fill the memory for requests and keep it with a few bytes.
-  static constexpr size_t kPaceBytes = size_t{16} << 10;
-  static constexpr size_t kPaceShare = 16;
+  static constexpr size_t kProgressBytesMin = size_t{16} << 10;
+  static constexpr size_t kProgressShare = 16;
   // A client that reads less than this from a stream within the stall timeout does not read it.
   static constexpr size_t kReadBytesMin = size_t{16} << 10;
   // Requests up to this size have a part of the memory that larger ones cannot use.
@@ -116,9 +116,9 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   struct Cutoffs {
     using TimePoint = std::chrono::steady_clock::time_point;
     // A client that has connected before must have sent the HTTP/2 preface.
-    TimePoint greeted_since;
+    TimePoint preface_since;
     // A request that has received almost nothing since then is ended.
-    TimePoint moved_since;
+    TimePoint progress_since;
     // An incomplete request that began before is ended.
     TimePoint begun_since;
     // A client that has taken no byte since then does not read. One that has read almost nothing of
@@ -210,7 +210,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void OnRequestBytes(Stream* stream, std::string_view bytes);
   // Charges bytes of a request. Returns false if there is no room.
   bool ChargeRequest(Stream* stream, size_t bytes);
-  void NotePace(Stream* stream, size_t bytes);
+  void NoteProgress(Stream* stream, size_t bytes);
   void OnRequestEnd(Stream* stream);
   void BeginCall(Stream* stream);
   void OnStreamClosed(int32_t stream_id);
@@ -251,9 +251,9 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   std::chrono::steady_clock::time_point read_at_ = since_;  // when bytes last arrived
   // When the socket last accepted bytes, or had none to send.
   std::chrono::steady_clock::time_point written_at_ = since_;
-  bool is_greeted_ = false;  // the client has sent the HTTP/2 preface
+  bool has_preface_ = false;  // the client has sent the HTTP/2 preface
   // A PING was sent, and nothing was received since.
-  bool is_asked_ = false;
+  bool is_ping_unanswered_ = false;
   // The client has read the announcement of the end, and all calls it began before have come.
   bool is_announcement_read_ = false;
   bool is_drained_ = false;  // no more calls are accepted
@@ -332,9 +332,9 @@ struct Http2Connection::Stream final
   size_t stream_bytes = 0;   // reserved of the memory for requests, until the stream is closed
   size_t request_bytes = 0;  // likewise, until the method is done
   size_t answer_bytes = 0;   // likewise, for what the method holds to send it later
-  size_t paced_bytes = 0;    // received since moved_at
-  // When the first bytes of its messages arrived, or enough of them (kPaceBytes).
-  std::chrono::steady_clock::time_point moved_at = begun_at;
+  size_t bytes_since_progress = 0;  // received since progress_at
+  // When the first bytes of its messages arrived, or enough of them (kProgressBytesMin).
+  std::chrono::steady_clock::time_point progress_at = begun_at;
   bool request_ended = false;
   bool has_begun = false;  // its method was passed to a thread
 
@@ -345,8 +345,8 @@ struct Http2Connection::Stream final
   std::deque<std::string> unsent;  // framed; the first is sent first
   size_t unsent_offset = 0;        // the bytes sent of the first one
   size_t unsent_bytes = 0;         // the unsent bytes of all
-  size_t unsent_at_mark = 0;       // when the client was last seen to read
-  std::chrono::steady_clock::time_point unsent_mark;
+  size_t unsent_at_last_read = 0;  // when the client was last seen to read
+  std::chrono::steady_clock::time_point last_read_at;
   bool is_given_up = false;            // it will be reset, since its client does not read it
   std::optional<absl::Status> status;  // the result of the method, or the reason why there is none
   // A message from the method was lost, or the method was told too early that no message comes.

@@ -84,13 +84,13 @@ void Http2Connection::BeginPause(Http2Stream* stream, PauseKind kind) {
   Notify(stream);
 }
 
-void Http2Connection::NotePace(Http2Stream* stream, size_t bytes) {
+void Http2Connection::NoteProgress(Http2Stream* stream, size_t bytes) {
   const bool is_first = stream->request_bytes == bytes;
-  const size_t least = std::max(kPaceBytes, stream->request_bytes / kPaceShare);
-  stream->paced_bytes += bytes;
-  if (!is_first && stream->paced_bytes < least) return;
-  stream->moved_at = std::chrono::steady_clock::now();
-  stream->paced_bytes = 0;
+  const size_t least = std::max(kProgressBytesMin, stream->request_bytes / kProgressShare);
+  stream->bytes_since_progress += bytes;
+  if (!is_first && stream->bytes_since_progress < least) return;
+  stream->progress_at = std::chrono::steady_clock::now();
+  stream->bytes_since_progress = 0;
 }
 
 void Http2Connection::Notify(Http2Stream* stream) {
