@@ -55,7 +55,7 @@ class Http2Transport final : public Transport {
         listening_(std::move(listening)),
         tls_(std::move(tls)),
         address_(listening_.address()),
-        places_(options.calls_max, kOtherCallsMax),
+        slots_(options.calls_max, kOtherCallsMax),
         // Two more than run calls: one waits for events, so that a call can be cancelled while all
         // others run.
         threads_([this] { return TakeTurn(); },
@@ -214,7 +214,7 @@ class Http2Transport final : public Transport {
       RefusalCause cause{};
       {
         const std::lock_guard lock(mutex_);
-        admitted = places_.Take(stream->method->kind, connection->places_taken(), &cause);
+        admitted = slots_.Acquire(stream->method->kind, connection->slots_taken(), &cause);
         if (admitted.ok()) {
           ++call_count_;
           ++running_count_;
@@ -252,7 +252,7 @@ class Http2Transport final : public Transport {
     return true;
   }
 
-  // Nothing here throws, so the call's place is released and it is counted as ended in any case.
+  // Nothing here throws, so the call's slot is released and it is counted as ended in any case.
   void RunCall(Calls calls) {
     const AcceptedCall& accepted = calls.front();
     Http2Stream& call = *accepted.stream;
@@ -267,7 +267,7 @@ class Http2Transport final : public Transport {
     {
       const std::lock_guard lock(mutex_);
       // Before the client gets the end, and sends the next call.
-      places_.Leave(call.method->kind, accepted.connection->places_taken());
+      slots_.Release(call.method->kind, accepted.connection->slots_taken());
     }
     if (call.rest != nullptr) {
       status = KeepPaused(&calls);
@@ -322,7 +322,7 @@ class Http2Transport final : public Transport {
       waiting_.splice(waiting_.end(), found->second.call);
       paused_.erase(found);
       const AcceptedCall& call = waiting_.back();
-      places_.TakeAgain(call.stream->method->kind, call.connection->places_taken());
+      slots_.ForceAcquire(call.stream->method->kind, call.connection->slots_taken());
       ++running_count_;
     }
     poller_.Wake();
@@ -468,7 +468,7 @@ class Http2Transport final : public Transport {
     SteadyClock::time_point since;
   };
   std::unordered_map<const Call*, Paused> paused_;
-  CallPlaces places_;   // of calls that wait for a thread or run
+  CallSlots slots_;     // of calls that wait for a thread or run
   int call_count_ = 0;  // these, those that are being responded to, and paused ones
   bool accepts_connections_ = true;
   std::condition_variable call_ended_;

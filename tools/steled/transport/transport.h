@@ -5,7 +5,7 @@
 //            while it runs. One connection cannot take them all (calls/call_limits.h). A call above
 //            that returns UNAVAILABLE, as does one that does not fit into request_memory_bytes with
 //            the others: clients retry these. A message above message_bytes_max is
-//            RESOURCE_EXHAUSTED. Paused calls and health checks need no place.
+//            RESOURCE_EXHAUSTED. Paused calls and health checks need no slot.
 //
 // Errors:    InvalidArgument for an invalid address and for keys that cannot be read; Unavailable
 //            if the address cannot be used, or the system refuses threads.

@@ -146,7 +146,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   const std::string& peer() const { return peer_; }
   size_t StreamCount() const;
   // The transport's lock guards it.
-  CallPlaces::Taken* places_taken() { return &places_taken_; }
+  CallSlots::Counts* slots_taken() { return &slots_taken_; }
 
   // Notifies the host once the pause is over or the call must end, which may be at once. Releases
   // the messages that the method has received.
@@ -231,7 +231,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   ConnectionHost& host_;
   const int descriptor_;
   const std::string peer_;
-  CallPlaces::Taken places_taken_ = {};
+  CallSlots::Counts slots_taken_ = {};
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 
   mutable std::mutex mutex_;
