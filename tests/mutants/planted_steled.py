@@ -225,7 +225,7 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",
     ("calls above the limit are not counted", "      host_.observer.OnRefused({stream->path(), connection->peer(), admitted.code(), cause});\n", ""),
-    ("a paused call keeps its slot", "      slots_.Release(", "      if (call.rest == nullptr) slots_.Release("),
+    ("a paused call keeps its slot", "      slots_.Release(", "      if (call.continuation == nullptr) slots_.Release("),
     ("the deadline of a paused call is not checked", "*deadline <= now)) late", "*deadline <= now - std::chrono::hours(1))) late"),
     ("a call that gets no message is kept", "if (is_silent || is_over", "if (is_over"),
     ("the number of connections has no limit", "if (connections_.size() < options_.connections_max) {", "if (true) {"),

@@ -74,13 +74,14 @@ class ReadRowsCallTest : public testing::Test {
     absl::Status status = std::make_shared<ReadRowsCall>(std::move(request), ScanCounter(),
                                                          std::chrono::steady_clock::now())
                               ->Run(call);
-    for (std::shared_ptr<PausedCall> rest; (rest = call->TakeRest()) != nullptr; ++pauses) {
+    for (std::shared_ptr<PausedCall> continuation;
+         (continuation = call->TakeContinuation()) != nullptr; ++pauses) {
       EXPECT_EQ(call->answer_count(), room);
       if (on_pause_) on_pause_(pauses);
-      shrunk_count_ += rest->Shrink() != nullptr ? 1 : 0;
-      EXPECT_EQ(rest->Shrink(), nullptr) << "it has nothing more to give";
+      shrunk_count_ += continuation->Shrink() != nullptr ? 1 : 0;
+      EXPECT_EQ(continuation->Shrink(), nullptr) << "it has nothing more to give";
       call->SetRoom(++room);
-      status = rest->Resume(call);
+      status = continuation->Resume(call);
     }
     EXPECT_EQ(status, absl::OkStatus());
     EXPECT_TRUE(call->last_index().has_value());
@@ -172,7 +173,7 @@ TEST_F(ReadRowsCallTest, WhatAPausedReadHoldsIsCharged) {
           ScanCounter(), std::chrono::steady_clock::now())
           ->Run(&poor);
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
-  EXPECT_EQ(poor.TakeRest(), nullptr);
+  EXPECT_EQ(poor.TakeContinuation(), nullptr);
 }
 
 // The engine reports progress from within its own functions.

@@ -258,7 +258,7 @@ class Http2Transport final : public Transport {
     Http2Stream& call = *accepted.stream;
     threads_.BeginCall(call.method->IsShort(/*is_alone=*/running_count_ == 1));
     const SteadyClock::time_point begin = SteadyClock::now();
-    if (call.rest == nullptr) {
+    if (call.continuation == nullptr) {
       call.run_at = begin;
       Completes([&] { host_.observer.OnBegin(call.path()); });
     }
@@ -269,10 +269,10 @@ class Http2Transport final : public Transport {
       // Before the client gets the end, and sends the next call.
       slots_.Release(call.method->kind, accepted.connection->slots_taken());
     }
-    if (call.rest != nullptr) {
+    if (call.continuation != nullptr) {
       status = KeepPaused(&calls);
       if (status.ok()) return threads_.EndCall();
-      call.rest = nullptr;
+      call.continuation = nullptr;
     }
     const absl::StatusCode code = accepted.connection->Finish(&call, status);
     Completes([&] { TellEnd(call, accepted.connection->peer(), code); });
@@ -298,7 +298,7 @@ class Http2Transport final : public Transport {
   // the call there.
   absl::Status KeepPaused(Calls* calls) {
     const auto [connection, stream] = calls->front();
-    const PauseKind kind = stream->pause_kind;
+    const PauseKind kind = stream->requested_pause;
     try {
       const std::lock_guard lock(mutex_);
       Paused& paused = paused_[stream.get()];
@@ -339,12 +339,12 @@ class Http2Transport final : public Transport {
         const Http2Stream& call = *paused.call.front().stream;
         if (paused.since < now - kShrinkAfter) {
           given_away.emplace_back();
-          given_away.back() = call.rest->Shrink();
+          given_away.back() = call.continuation->Shrink();
         }
         const auto deadline = call.deadline();
-        const bool is_silent = call.pause_kind == PauseKind::kForMessage &&
+        const bool is_silent = call.requested_pause == PauseKind::kForMessage &&
                                paused.since < now - options_.stall_timeout;
-        const bool is_over = call.rest->until() <= now;
+        const bool is_over = call.continuation->until() <= now;
         if (is_silent || is_over || (deadline.has_value() && *deadline <= now))
           late.push_back(paused.call.front().stream);
       }

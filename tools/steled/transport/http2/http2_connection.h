@@ -292,8 +292,8 @@ struct Http2Connection::Stream final
   bool CanSend() const override;
   bool CanReceive() const override;
   void Pause(PauseKind kind, std::shared_ptr<PausedCall> paused) override {
-    pause_kind = kind;
-    rest = std::move(paused);
+    requested_pause = kind;
+    continuation = std::move(paused);
   }
   std::function<void()> Waker() override;
   // Runs the method, or continues it. An exception from a library ends the call, not the server.
@@ -303,8 +303,8 @@ struct Http2Connection::Stream final
   // guards them.
   // Null: the method must be run, or has ended. It may own a Waker, and so this object: whoever
   // ends the call sets it to null.
-  std::shared_ptr<PausedCall> rest;
-  PauseKind pause_kind = PauseKind::kNone;
+  std::shared_ptr<PausedCall> continuation;
+  PauseKind requested_pause = PauseKind::kNone;
   std::chrono::steady_clock::time_point run_at;  // when the method began
   std::optional<RefusalCause> refusal;           // why the method did not run; nullopt: it ran
   size_t received_bytes = 0;
@@ -338,8 +338,8 @@ struct Http2Connection::Stream final
   bool request_ended = false;
   bool has_begun = false;  // its method was passed to a thread
 
-  PauseKind pause = PauseKind::kNone;  // its method waits without a thread
-  bool is_woken = false;               // its Waker was called since the last pause
+  PauseKind current_pause = PauseKind::kNone;  // its method waits without a thread
+  bool is_woken = false;                       // its Waker was called since the last pause
 
   bool response_begun = false;     // its headers were submitted
   std::deque<std::string> unsent;  // framed; the first is sent first

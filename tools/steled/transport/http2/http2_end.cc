@@ -98,7 +98,7 @@ void Http2Connection::EndCalls(bool are_all) {
       const auto next = streams_.upper_bound(id);
       if (next == streams_.end()) break;
       std::tie(id, stream) = *next;
-      if (!are_all && stream->pause != PauseKind::kForMessage) continue;
+      if (!are_all && stream->current_pause != PauseKind::kForMessage) continue;
       stream->is_ending = true;
     }
     stream->stop_source.request_stop();  // first, so that it does not pause again

@@ -62,8 +62,8 @@ bool Http2Connection::HasRoom(const Http2Stream& stream) const {
 }
 
 bool Http2Connection::IsPauseOver(const Http2Stream& stream) const {
-  if (stream.pause == PauseKind::kForEvent) return stream.is_woken || stream.IsStopped();
-  return stream.pause == PauseKind::kForRoom ? HasRoom(stream) : stream.HasReceived();
+  if (stream.current_pause == PauseKind::kForEvent) return stream.is_woken || stream.IsStopped();
+  return stream.current_pause == PauseKind::kForRoom ? HasRoom(stream) : stream.HasReceived();
 }
 
 void Http2Connection::BeginPause(Http2Stream* stream, PauseKind kind) {
@@ -74,7 +74,7 @@ void Http2Connection::BeginPause(Http2Stream* stream, PauseKind kind) {
     if (stream->method->takes_stream && stream->request_bytes > held) {
       host_.memory.Release(std::exchange(stream->request_bytes, held) - held, MemoryUse::kRequest);
     }
-    stream->pause = kind;
+    stream->current_pause = kind;
     // As in Drain, for a call that was running then.
     if (is_drained_ && kind == PauseKind::kForMessage) stream->is_ending = true;
     if (!stream->IsStopped()) return Notify(stream);
@@ -95,8 +95,8 @@ void Http2Connection::NoteProgress(Http2Stream* stream, size_t bytes) {
 
 void Http2Connection::Notify(Http2Stream* stream) {
   stream->changed.notify_all();
-  if (stream->pause == PauseKind::kNone || !IsPauseOver(*stream)) return;
-  stream->pause = PauseKind::kNone;
+  if (stream->current_pause == PauseKind::kNone || !IsPauseOver(*stream)) return;
+  stream->current_pause = PauseKind::kNone;
   stream->is_woken = false;
   host_.resume(stream);
 }

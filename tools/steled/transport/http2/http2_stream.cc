@@ -109,7 +109,7 @@ std::function<void()> Http2Stream::Waker() {
 }
 
 absl::Status Http2Stream::Handle() noexcept {
-  const std::shared_ptr<PausedCall> paused = std::move(rest);
+  const std::shared_ptr<PausedCall> paused = std::move(continuation);
   try {
     // The call may have waited for a thread, so its client may be gone.
     if (absl::Status awaited = CheckAwaited(*this); !awaited.ok()) {
@@ -118,7 +118,7 @@ absl::Status Http2Stream::Handle() noexcept {
     }
     return paused == nullptr ? method->run(this) : paused->Resume(this);
   } catch (...) {
-    rest = nullptr;
+    continuation = nullptr;
     return StatusOfException();
   }
 }
