@@ -277,7 +277,7 @@ plant(
     ("the limit of open files is not raised", "setrlimit(RLIMIT_NOFILE, &raised) == 0", "false"),
 )
 plant(
-    "steled", ["steled_test --gtest_filter=RowSender*:TakesScanned*"], "tools/steled/services/row_sender.cc",
+    "steled", ["steled_test --gtest_filter=RowSender*:SupportsLastScannedKey*"], "tools/steled/services/row_sender.cc",
     ("rows are deleted after the end of the scan", "if (chunker_.has_rows()) {", "if (false) {"),
     ("progress is reported inside a row", " && !chunker_.in_row()) {", ") {"),
     ("a found row is delayed", "  if (is_added && !was_sent_ && IsDue(now)) chunker_.Flush();\n", ""),

@@ -195,7 +195,7 @@ TEST_F(ReadRowsCallTest, AReadWhoseProgressFindsNoMemoryEnds) {
                                   .table_name = "t",
                                   .rows = RowSet(RowRange::StartingAt("small")),
                                   .filter = Filter::Interleave(slow),
-                                  .tells_scanned = true};
+                                  .sends_last_scanned_key = true};
     // A message is due if none was sent for a while.
     const auto begin = std::chrono::steady_clock::now() - std::chrono::hours(1);
     status = std::make_shared<ReadRowsCall>(std::move(request), ScanCounter(), begin)->Run(&call);

@@ -57,7 +57,7 @@ ReadRowsCall::ReadRowsCall(Request request, ScanCounter counter, SteadyClock::ti
       counter_(std::move(counter)),
       begin_(begin),
       sender_([this](std::string framed, bool is_last) { return Take(std::move(framed), is_last); },
-              request_.tells_scanned, begin, request_.message_bytes_max) {}
+              request_.sends_last_scanned_key, begin, request_.message_bytes_max) {}
 
 absl::Status ReadRowsCall::Resume(Call* call) { return Readable(Run(call)); }
 
