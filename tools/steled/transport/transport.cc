@@ -166,7 +166,7 @@ class Http2Transport final : public Transport {
     if (RunWaitingCall()) return CallThreads::Turn::kDidWork;
     threads_.StartsWaiting();
     std::optional<Poller::Event> event;
-    if (running_count_ == 0) event = poller_.Watch();
+    if (running_count_ == 0) event = poller_.SpinWait();
     if (!event.has_value()) event = poller_.Wait(kIdle);
     threads_.StopsWaiting();
     if (is_stopped_) {
@@ -189,7 +189,7 @@ class Http2Transport final : public Transport {
     if (connection == nullptr) return;
     std::vector<Http2Connection::StreamPtr> begun;
     const Http2Connection::Ready ready = connection->OnReady(event.is_ending, &begun);
-    if (ready == Http2Connection::Ready::kMore) poller_.Repeat(connection->descriptor(), id);
+    if (ready == Http2Connection::Ready::kMore) poller_.Rearm(connection->descriptor(), id);
     Calls first;
     for (Http2Connection::StreamPtr& stream : begun) {
       // Moved, since a stream that is refused must be freed before the first call runs.

@@ -340,7 +340,7 @@ bool Http2Connection::Flush() {
     }
     if (output_.empty()) {
       // An idle connection keeps no large buffer.
-      if (streams_.empty() && output_.capacity() > kRestingBytes) std::string().swap(output_);
+      if (streams_.empty() && output_.capacity() > kIdleBufferBytesMax) std::string().swap(output_);
       room_.notify_all();
       return true;
     }

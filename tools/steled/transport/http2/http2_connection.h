@@ -83,7 +83,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // Requests up to this size have a part of the memory that larger ones cannot use.
   static constexpr size_t kSmallRequestBytes = size_t{16} << 10;
   // The most bytes of a buffer that is kept while a connection sends nothing.
-  static constexpr size_t kRestingBytes = size_t{16} << 10;
+  static constexpr size_t kIdleBufferBytesMax = size_t{16} << 10;
 
   struct Stream;  // a call; below
   using StreamPtr = std::shared_ptr<Stream>;

@@ -214,8 +214,8 @@ bool Http2Connection::EndStalled(const Cutoffs& cutoffs) {
     is_kept = is_closed_ || !IsStalled(cutoffs);
     const auto now = std::chrono::steady_clock::now();
     // The buffer of a large answer is not kept while other streams are open and send nothing.
-    const bool rests = output_.empty() && written_at_ + std::chrono::seconds(1) < now;
-    if (rests && output_.capacity() > kRestingBytes) std::string().swap(output_);
+    const bool is_idle = output_.empty() && written_at_ + std::chrono::seconds(1) < now;
+    if (is_idle && output_.capacity() > kIdleBufferBytesMax) std::string().swap(output_);
     if (is_kept && IsUsable()) Attempt([&] { EndStalledStreams(cutoffs, now); });
   }
   StopClosed();
