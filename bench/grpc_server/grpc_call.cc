@@ -50,7 +50,7 @@ void GrpcCall::OnEvent(bool is_ok) {
       return Continue(service_.methods()[index_].method->run(this));
     case Operation::kWrite:
       is_gone_ = !is_ok;
-      return rest_ == nullptr ? Finish() : Continue(ResumeRest());
+      return continuation_ == nullptr ? Finish() : Continue(ResumeRest());
     case Operation::kFinish:
       break;
   }
@@ -92,25 +92,25 @@ bool GrpcCall::Send(std::string framed, bool /*is_last*/) {
   return true;
 }
 
-void GrpcCall::Pause(PauseKind kind, std::shared_ptr<PausedCall> rest) {
+void GrpcCall::Pause(PauseKind kind, std::shared_ptr<PausedCall> continuation) {
   if (kind == PauseKind::kForRoom && message_.has_value()) {
-    rest_ = std::move(rest);
+    continuation_ = std::move(continuation);
   } else {
     is_unsupported_ = true;
   }
 }
 
-// Frees the rest before the next operation, whose event may delete the call that it uses.
+// Frees the continuation before the next operation, whose event may delete the call that it uses.
 absl::Status GrpcCall::ResumeRest() {
-  const std::shared_ptr<PausedCall> rest = std::exchange(rest_, nullptr);
-  return rest->Resume(this);
+  const std::shared_ptr<PausedCall> continuation = std::exchange(continuation_, nullptr);
+  return continuation->Resume(this);
 }
 
 void GrpcCall::Continue(absl::Status status) {
   status_ = is_unsupported_ ? Unimplemented("This server serves no call that waits for an event")
                             : std::move(status);
   // gRPC writes a message together with the status only if that is OK.
-  if (message_.has_value() && (rest_ != nullptr || !status_.ok())) return Write();
+  if (message_.has_value() && (continuation_ != nullptr || !status_.ok())) return Write();
   Finish();
 }
 

@@ -50,7 +50,7 @@ class GrpcCall final : public Call {
   bool Send(std::string framed, bool is_last) override;
   bool CanSend() const override { return is_gone_ || !message_.has_value(); }
   bool CanReceive() const override { return true; }
-  void Pause(PauseKind kind, std::shared_ptr<PausedCall> rest) override;
+  void Pause(PauseKind kind, std::shared_ptr<PausedCall> continuation) override;
   std::function<void()> Waker() override {
     return [] {};
   }
@@ -81,9 +81,9 @@ class GrpcCall final : public Call {
   bool is_received_ = false;            // the request was given to the method
   bool is_gone_ = false;                // the client
   std::optional<std::string> message_;  // sent by the method, not yet given to gRPC; with a prefix
-  std::shared_ptr<PausedCall> rest_;    // of a paused method
-  absl::Status status_;                 // of a method that has ended
-  bool is_unsupported_ = false;         // the method paused for something else than room
+  std::shared_ptr<PausedCall> continuation_;  // of a paused method
+  absl::Status status_;                       // of a method that has ended
+  bool is_unsupported_ = false;               // the method paused for something else than room
 };
 
 }  // namespace stele::server

@@ -59,7 +59,7 @@ class GrpcTransport final : public Transport {
   absl::Status UseTls(const TlsFiles& /*tls*/) override {
     return Unimplemented("This server has no TLS");
   }
-  void LookForStalled() override {}
+  void EndStalled() override {}
 
   void Stop(std::chrono::milliseconds grace) override {
     if (server_ != nullptr) {

@@ -194,10 +194,10 @@ absl::Status Engine::CloseOnce() {
   return status;
 }
 
-absl::Status Engine::AwaitSmallFileSlot(uint32_t table_id, const KeyRange& rows,
-                                        const std::stop_token& stop) {
+absl::Status Engine::AwaitFileSlot(uint32_t table_id, const KeyRange& rows,
+                                   const std::stop_token& stop) {
   STELE_RETURN_IF_ERROR(storage_->open.CheckChangeable());
-  if (HasRowInMemory(*storage_->state.view(), table_id, rows)) admission_.AwaitSmallFileSlot(stop);
+  if (HasRowInMemory(*storage_->state.view(), table_id, rows)) admission_.AwaitFileSlot(stop);
   return absl::OkStatus();
 }
 
@@ -221,7 +221,7 @@ absl::StatusOr<std::unique_ptr<BulkLoadBackend>> Engine::BeginBulkLoad(
       .gate = &storage_->gate,
       .committer = storage_->committer.get(),
       .active = &loads_,
-      .await_file_slot = [admission = &admission_] { admission->AwaitSmallFileSlot(); },
+      .await_file_slot = [admission = &admission_] { admission->AwaitFileSlot(); },
       .events = &storage_->events,
       .jobs = &storage_->jobs->counters()};
   return internal::BeginBulkLoad(shared_from_this(), parts, table_id, std::move(counters));

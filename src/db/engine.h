@@ -63,9 +63,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const TableAdmin& admin() const { return admin_; }
 
   // Call it before a flush of the table that is needed only if one of `rows` is in memory. If one
-  // is, it waits while compactions are behind (WriteAdmission::AwaitSmallFileSlot).
-  absl::Status AwaitSmallFileSlot(uint32_t table_id, const KeyRange& rows = KeyRange::All(),
-                                  const std::stop_token& stop = {});
+  // is, it waits while compactions are behind (WriteAdmission::AwaitFileSlot).
+  absl::Status AwaitFileSlot(uint32_t table_id, const KeyRange& rows = KeyRange::All(),
+                             const std::stop_token& stop = {});
   absl::StatusOr<std::unique_ptr<BulkLoadBackend>> BeginBulkLoad(
       uint32_t table_id, std::shared_ptr<TableCounters> counters);
   // Makes all commits so far durable.

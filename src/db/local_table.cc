@@ -145,7 +145,7 @@ absl::StatusOr<bool> LocalTable::Exists(std::string_view row_key, const Filter& 
 }
 
 absl::Status LocalTable::ModifyColumnFamilies(std::span<const FamilyChange> changes) {
-  STELE_RETURN_IF_ERROR(engine_->AwaitSmallFileSlot(table_id_));
+  STELE_RETURN_IF_ERROR(engine_->AwaitFileSlot(table_id_));
   return engine_->admin().ChangeFamilies(table_id_, changes);
 }
 
@@ -161,7 +161,7 @@ absl::Status LocalTable::DropRowRange(const RowRange& range) {
   STELE_ASSIGN_OR_RETURN(const KeyRange rows, ToKeyRange(range));
   STELE_RETURN_IF_ERROR(Present().status());
   if (rows.IsEmpty()) return engine_->CheckWritable();
-  STELE_RETURN_IF_ERROR(engine_->AwaitSmallFileSlot(table_id_, rows));
+  STELE_RETURN_IF_ERROR(engine_->AwaitFileSlot(table_id_, rows));
   return engine_->admin().DropRows(table_id_, rows);
 }
 
@@ -176,13 +176,13 @@ absl::StatusOr<std::unique_ptr<BulkLoadBackend>> LocalTable::NewBulkLoad() {
 }
 
 absl::Status LocalTable::Flush() {
-  STELE_RETURN_IF_ERROR(engine_->AwaitSmallFileSlot(table_id_));
+  STELE_RETURN_IF_ERROR(engine_->AwaitFileSlot(table_id_));
   return engine_->admin().FlushTable(table_id_);
 }
 
 absl::Status LocalTable::Compact(const RowRange& range, const CompactOptions& options) {
   STELE_ASSIGN_OR_RETURN(const KeyRange rows, ToKeyRange(range));
-  STELE_RETURN_IF_ERROR(engine_->AwaitSmallFileSlot(table_id_, KeyRange::All(), options.stop));
+  STELE_RETURN_IF_ERROR(engine_->AwaitFileSlot(table_id_, KeyRange::All(), options.stop));
   return engine_->admin().CompactTable(table_id_, rows, options);
 }
 

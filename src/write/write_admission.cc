@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kResumeCheckEvery{1000};
 constexpr uint64_t kFlushedToFreeLogBytesMin = uint64_t{32} << 10;
 // The longest wait of a call that makes a small file, which has neither a deadline nor a stop
 // token.
-constexpr std::chrono::seconds kSmallFileWaitMax{1};
+constexpr std::chrono::seconds kFileWaitMax{1};
 constexpr char kFinal[] = "stele/final";  // a payload of a status
 
 AttemptMode ModeOf(int attempts) {
@@ -164,11 +164,11 @@ absl::Status WriteAdmission::AwaitDebtSlots(uint64_t bytes, const WriteOptions& 
   });
 }
 
-void WriteAdmission::AwaitSmallFileSlot(const std::stop_token& stop) {
+void WriteAdmission::AwaitFileSlot(const std::stop_token& stop) {
   const auto is_behind = [this] { return DebtPressure() > WriteThrottle::kPressureFree; };
   if (parts_.installer == nullptr || !is_behind()) return;
   const WriteOptions limits{.stop = stop,
-                            .deadline = std::chrono::steady_clock::now() + kSmallFileWaitMax};
+                            .deadline = std::chrono::steady_clock::now() + kFileWaitMax};
   const absl::Status waited =
       has_threads_
           ? AwaitDebtSlots(sizes_.compaction.file_debt_bytes, limits, nullptr)

@@ -95,7 +95,7 @@ class WriteAdmission {
   // Delays a call that makes a small file while compactions are behind. It waits as long as a write
   // of file_debt_bytes would, but at most a second. Without threads it runs jobs instead. Returns
   // early if `stop` is requested or the database refuses writes; the caller must check that itself.
-  void AwaitSmallFileSlot(const std::stop_token& stop = {});
+  void AwaitFileSlot(const std::stop_token& stop = {});
   LargeWrites& large_writes() { return large_writes_; }
   // True if writes of this size wait for other large writes.
   bool IsLarge(uint64_t bytes) const { return large_writes_.IsLarge(bytes); }

@@ -710,7 +710,7 @@ plant(
 plant(
     "write", ["unit_db --gtest_filter=FileDebt*"], "src/db/local_table.cc",
     ("a drop flushes rows without waiting for compactions",
-     "  STELE_RETURN_IF_ERROR(engine_->AwaitSmallFileSlot(table_id_, rows));\n", ""),
+     "  STELE_RETURN_IF_ERROR(engine_->AwaitFileSlot(table_id_, rows));\n", ""),
 )
 
 SEQUENCES = ["crash_test --gtest_filter=ShortSequences*"]

@@ -108,15 +108,15 @@ plant(
 )
 plant(
     "steled", BACKUPS, "tools/steled/state/open_tables.cc",
-    ("a hidden table is found", "return hidden_.contains(stored_name) || retired_", "return retired_"),
+    ("a hidden table is found", "return hidden_.contains(stored_name) || soft_deleted_", "return soft_deleted_"),
     ("a request sees a table that is being restored", "hidden_.insert(stored_name);  // before", "// before"),
 )
 
-EXTENT = ["steled_test --gtest_filter=UndeleteTest.*:RetiredTables.*:HotBackup.*:AutomatedBackup.*:AppProfileTransactions.*"]
+EXTENT = ["steled_test --gtest_filter=UndeleteTest.*:SoftDeletedTables.*:HotBackup.*:AutomatedBackup.*:AppProfileTransactions.*"]
 plant(
     "steled", EXTENT, "tools/steled/state/open_tables.cc",
-    ("a deleted table is found", "|| retired_.contains(stored_name) ||\n", "||\n"),
-    ("a period is never over", "if (retired_micros <= micros) names", "if (retired_micros < 0) names"),
+    ("a deleted table is found", "|| soft_deleted_.contains(stored_name) ||\n", "||\n"),
+    ("a period is never over", "if (deleted_micros <= micros) names", "if (deleted_micros < 0) names"),
 )
 plant(
     "steled", EXTENT, "tools/steled/backups/backups.cc",
@@ -194,16 +194,19 @@ plant(
     ("a client that reads is disconnected like one that does not", "      nghttp2_option_set_max_outbound_ack(option, kOutboundFramesMax);\n", ""),
 )
 plant(
-    "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
+    "transport", ["transport_test"], "tools/steled/transport/http2/http2_stream.cc",
     ("a stream that the client does not read is sent without bound", "const auto is_free = [this] { return connection.HasRoom(*this); };", "const auto is_free = [] { return true; };"),
+)
+plant(
+    "transport", ["transport_test"], "tools/steled/transport/http2/http2_flow_control.cc",
     ("a stream is charged for messages that were handled", "if (stream->method->takes_stream && stream->request_bytes > held) {", "if (false) {"),
-    ("one byte now and then keeps a request alive", "if (!is_first && stream->paced_bytes < least) return;", ""),
+    ("one byte now and then keeps a request alive", "if (!is_first && stream->bytes_since_progress < least) return;", ""),
     ("one connection may use all memory for responses", "bytes + most / kKeptShare <= memory.answer_bytes_left()", "bytes <= memory.answer_bytes_left()"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_connection.h",
     ("unread responses are not charged", "held > kSmallAnswerBytes ? held : 0", "0"),
-    ("a request of headers alone is kept", "moved_at = begun_at;", "moved_at = std::chrono::steady_clock::time_point::max();"),
+    ("a request of headers alone is kept", "progress_at = begun_at;", "progress_at = std::chrono::steady_clock::time_point::max();"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2/http2_end.cc",
@@ -211,9 +214,9 @@ plant(
     ("a cancelled call is not notified", "if (stream.has_begun && !stream.is_done) {", "if (false) {"),
     ("an incomplete request gets no status at the end", "if (stream->AwaitsRequest() && stream->http_refusal == nullptr)", "if (false)"),
     ("the shutdown does not wait for data in flight", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),
-    ("a stream that the client does not read is kept", "return stream->unsent_mark < (is_charged", "return false && stream->unsent_mark < (is_charged"),
-    ("a silent client gets no ping", "    is_asked_ = true;\n", ""),
-    ("the server waits for a request that stopped in the middle", "if (stream.moved_at < cutoffs.moved_since) {", "if (false) {"),
+    ("a stream that the client does not read is kept", "return stream->last_read_at < (is_charged", "return false && stream->last_read_at < (is_charged"),
+    ("a silent client gets no ping", "    is_ping_unanswered_ = true;\n", ""),
+    ("the server waits for a request that stopped in the middle", "if (stream.progress_at < cutoffs.progress_since) {", "if (false) {"),
     ("a running call is treated as a stopped one", "if (!stream.AwaitsRequest()) return nullptr;", "if (stream.status.has_value()) return nullptr;"),
     ("a request may take any time", "stream.begun_at < cutoffs.begun_since ?", "false ?"),
     ("a client is promised that an applied write had no effect", "stream->has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM",
@@ -222,7 +225,7 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",
     ("calls above the limit are not counted", "      host_.observer.OnRefused({stream->path(), connection->peer(), admitted.code(), cause});\n", ""),
-    ("a paused call keeps its slot", "      places_.Leave(", "      if (call.rest == nullptr) places_.Leave("),
+    ("a paused call keeps its slot", "      slots_.Release(", "      if (call.continuation == nullptr) slots_.Release("),
     ("the deadline of a paused call is not checked", "*deadline <= now)) late", "*deadline <= now - std::chrono::hours(1))) late"),
     ("a call that gets no message is kept", "if (is_silent || is_over", "if (is_over"),
     ("the number of connections has no limit", "if (connections_.size() < options_.connections_max) {", "if (true) {"),
@@ -274,19 +277,19 @@ plant(
     ("the limit of open files is not raised", "setrlimit(RLIMIT_NOFILE, &raised) == 0", "false"),
 )
 plant(
-    "steled", ["steled_test --gtest_filter=RowSender*:TakesScanned*"], "tools/steled/services/row_sender.cc",
+    "steled", ["steled_test --gtest_filter=RowSender*:SupportsLastScannedKey*"], "tools/steled/services/row_sender.cc",
     ("rows are deleted after the end of the scan", "if (chunker_.has_rows()) {", "if (false) {"),
     ("progress is reported inside a row", " && !chunker_.in_row()) {", ") {"),
     ("a found row is delayed", "  if (is_added && !was_sent_ && IsDue(now)) chunker_.Flush();\n", ""),
 )
 
 plant(
-    "transport", ["transport_test"], "tools/steled/transport/http2/http2_pacing.cc",
+    "transport", ["transport_test"], "tools/steled/transport/http2/http2_stream.cc",
     ("a call is started although its client has gone", "!awaited.ok()) {", "false) {"),
 )
 plant(
-    "steled", ["steled_test --gtest_filter=RetiredTables.*"], "tools/steled/state/open_tables.cc",
-    ("a restored table counts as deleted", 'if (RetiredMicros(schema).has_value()) schema.SetProperty(kRetiredProperty, "");', ""),
+    "steled", ["steled_test --gtest_filter=SoftDeletedTables.*"], "tools/steled/state/open_tables.cc",
+    ("a restored table counts as deleted", 'if (SoftDeletionMicros(schema).has_value()) schema.SetProperty(kSoftDeletedProperty, "");', ""),
 )
 plant(
     "steled", ["steled_test --gtest_filter=AutomatedBackup.*"], "tools/steled/backups/automated_backups.cc",

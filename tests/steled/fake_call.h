@@ -109,9 +109,9 @@ class FakeCall final : public Call {
     const std::lock_guard lock(mutex_);
     is_request_open_ = true;
   }
-  void Pause(PauseKind kind, std::shared_ptr<PausedCall> rest) override {
+  void Pause(PauseKind kind, std::shared_ptr<PausedCall> continuation) override {
     pause_kind_ = kind;
-    rest_ = std::move(rest);
+    continuation_ = std::move(continuation);
   }
   PauseKind pause_kind() const { return pause_kind_; }
   std::function<void()> Waker() override {
@@ -137,7 +137,7 @@ class FakeCall final : public Call {
     room_ = answer_count;
   }
   // Returns the paused call; null: the method did not pause the call.
-  std::shared_ptr<PausedCall> TakeRest() { return std::move(rest_); }
+  std::shared_ptr<PausedCall> TakeContinuation() { return std::move(continuation_); }
 
   bool Send(std::string framed, bool is_last) override {
     ThrowIfAsked();
@@ -165,7 +165,7 @@ class FakeCall final : public Call {
   size_t bytes_max_ = std::numeric_limits<size_t>::max();
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::shared_ptr<PausedCall> rest_;
+  std::shared_ptr<PausedCall> continuation_;
   PauseKind pause_kind_ = PauseKind::kNone;
   size_t room_ = std::numeric_limits<size_t>::max();  // guarded by mutex_
   bool listens_ = true;                               // guarded by mutex_

@@ -101,7 +101,7 @@ Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthServ
                std::make_shared<SystemClock>()),
       records_(database_),
       instances_(
-          &tables_, &records_, [this](std::string_view name) { return backups_.HasOf(name); },
+          &tables_, &records_, [this](std::string_view name) { return backups_.HasBackupOf(name); },
           flags.strict_instances),
       profiles_(&records_),
       policies_(&records_),
@@ -151,7 +151,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags,
   STELED_ASSIGN_OR_RETURN(Database database, Database::Open(flags.database, std::move(options)));
   std::unique_ptr<Server> server(new Server(std::move(database), flags, health));
   STELED_RETURN_IF_ERROR(server->tables_.DeleteUnrevealed());
-  STELED_RETURN_IF_ERROR(server->tables_.LoadRetired());
+  STELED_RETURN_IF_ERROR(server->tables_.LoadSoftDeleted());
   STELED_RETURN_IF_ERROR(server->instances_.FinishDeletions());
   STELED_RETURN_IF_ERROR(server->LoadBackups(flags));
   STELED_RETURN_IF_ERROR(server->StartTrace(flags));
@@ -163,7 +163,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags,
 
 void Server::StartUpkeep(std::chrono::seconds undelete_period) {
   const auto purge = [this, undelete_period](const std::stop_token& stop) {
-    const absl::Status purged = tables_.PurgeRetired(
+    const absl::Status purged = tables_.PurgeSoftDeleted(
         tables_.CollectionMicros() - std::chrono::microseconds(undelete_period).count(), stop);
     if (!purged.ok())
       Log(LogLevel::kError, "a deleted table keeps its space for now: " + TextOf(purged));

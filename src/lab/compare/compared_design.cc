@@ -57,18 +57,18 @@ absl::StatusOr<std::unique_ptr<ComparedDesign>> ComparedDesign::Load(
     const DesignTableChoice& choice, const LogicalWorkload& workload,
     const stele::lab::CompareOptions& options) {
   std::unique_ptr<ComparedDesign> design(new ComparedDesign(choice, workload, options));
-  STELE_RETURN_IF_ERROR(design->FindAnswers());
+  STELE_RETURN_IF_ERROR(design->LoadAnswerColumns());
   STELE_RETURN_IF_ERROR(design->LoadRecords());
   return design;
 }
 
 ComparedDesign::~ComparedDesign() { database_.Close().IgnoreError(); }
 
-absl::Status ComparedDesign::FindAnswers() {
+absl::Status ComparedDesign::LoadAnswerColumns() {
   for (const LogicalQuery& query : workload_.queries) {
     STELE_ASSIGN_OR_RETURN(const QueryInputs inputs,
                            QueryInputs::Find(choice_.design, choice_.table, query.name));
-    answers_.push_back(inputs.query().answer);
+    answer_columns_.push_back(inputs.query().answer);
   }
   return absl::OkStatus();
 }
@@ -117,11 +117,11 @@ absl::Status ComparedDesign::LoadRecords() {
   return CountRows(table_, &figures_);
 }
 
-ReadOptions ComparedDesign::Reading() const {
+ReadOptions ComparedDesign::MakeReadOptions() const {
   return {.stop = options_.stop, .deadline = std::chrono::steady_clock::now() + kCompareDeadline};
 }
 
-WriteOptions ComparedDesign::Writing() const {
+WriteOptions ComparedDesign::MakeWriteOptions() const {
   return {.stop = options_.stop, .deadline = std::chrono::steady_clock::now() + kCompareDeadline};
 }
 
@@ -151,19 +151,19 @@ absl::Status ComparedDesign::Run(const LogicalOperation& operation,
   if (prepared.write.has_value()) {
     if (result != nullptr) result->requests = 1;
     Table table = table_;
-    return table.Apply(*prepared.write, Writing());
+    return table.Apply(*prepared.write, MakeWriteOptions());
   }
   const std::vector<stele::lab::ReadRequest>& reads = prepared.reads;
   // An application reads one row with ReadRow, which has no statistics.
   const bool is_one_row =
       reads.size() == 1 && reads[0].rows.ranges().empty() && reads[0].rows.row_keys().size() == 1;
   if (result == nullptr && is_one_row)
-    return table_.ReadRow(reads[0].rows.row_keys()[0], reads[0].filter, Reading()).status();
+    return table_.ReadRow(reads[0].rows.row_keys()[0], reads[0].filter, MakeReadOptions()).status();
   const auto visit = [&](const RowView& row) {
     if (result != nullptr) AddRow(operation, row, result);
   };
   STELE_ASSIGN_OR_RETURN(const ReadStats stats,
-                         stele::lab::ReadAll(table_, reads, Reading(), visit));
+                         stele::lab::ReadAll(table_, reads, MakeReadOptions(), visit));
   if (result != nullptr) {
     result->requests = reads.size();
     uint64_t row_keys = 0;
@@ -183,7 +183,7 @@ absl::Status ComparedDesign::Run(const LogicalOperation& operation,
 // Returns the row at which the limit ends a request; "" if it ends at the end of its rows.
 absl::StatusOr<std::string> ComparedDesign::LastRowOf(const stele::lab::ReadRequest& read) const {
   if (read.limit == 0) return std::string();
-  ReadOptions options = Reading();
+  ReadOptions options = MakeReadOptions();
   options.reverse = read.reverse;
   options.limit = read.limit;
   RowReader reader = table_.ReadRows(read.rows, read.filter, options);
@@ -203,7 +203,7 @@ absl::Status ComparedDesign::CountScannedRows(const PreparedOperation& prepared,
   for (const stele::lab::ReadRequest& read : prepared.reads) {
     if (read.rows.ranges().empty()) continue;
     STELE_ASSIGN_OR_RETURN(const std::string last, LastRowOf(read));
-    ReadOptions options = Reading();
+    ReadOptions options = MakeReadOptions();
     options.reverse = read.reverse;
     RowReader reader = table_.ReadRows(read.rows, Filter::StripValue(), options);
     for (const RowView& row : reader) {
@@ -219,7 +219,7 @@ absl::Status ComparedDesign::CountScannedRows(const PreparedOperation& prepared,
 // The sum of the hashes does not depend on the order of the values.
 void ComparedDesign::AddRow(const LogicalOperation& operation, const RowView& row,
                             OperationResult* result) const {
-  const auto& answer = answers_[operation.query];
+  const auto& answer = answer_columns_[operation.query];
   if (row.is_last_piece()) {
     result->bytes_returned += row.row_key().size();
     result->last_row = row.row_key();

@@ -58,7 +58,7 @@ class ComparedDesign {
   // Remarks about the load, for the report.
   const std::vector<std::string>& notes() const { return notes_; }
   // True if the query declares an answer.
-  bool has_answer(size_t query) const { return !answers_[query].empty(); }
+  bool has_answer(size_t query) const { return !answer_columns_[query].empty(); }
 
   // Builds the requests of an operation. Its time is not part of the latency, but of the CPU time
   // and of the operations per second.
@@ -75,18 +75,18 @@ class ComparedDesign {
                  const stele::lab::CompareOptions& options)
       : choice_(std::move(choice)), workload_(workload), options_(options) {}
 
-  absl::Status FindAnswers();
+  absl::Status LoadAnswerColumns();
   absl::StatusOr<std::string> LastRowOf(const stele::lab::ReadRequest& read) const;
   absl::Status Open(const DatabaseOptions& options);
   absl::Status LoadRecords();
-  ReadOptions Reading() const;
-  WriteOptions Writing() const;
+  ReadOptions MakeReadOptions() const;
+  WriteOptions MakeWriteOptions() const;
   void AddRow(const LogicalOperation& operation, const RowView& row, OperationResult* result) const;
 
   const DesignTableChoice choice_;
   const LogicalWorkload& workload_;
   const stele::lab::CompareOptions& options_;
-  std::vector<std::vector<DesignColumn>> answers_;  // by query
+  std::vector<std::vector<DesignColumn>> answer_columns_;  // by query
   Timestamp time_;
   std::string path_;  // of the database
   Database database_;

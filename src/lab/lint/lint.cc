@@ -205,7 +205,7 @@ class LintRun {
     CheckedTable whole;
     for (const RuleSpec* const spec : rules_) {
       if (spec->check_database == nullptr) continue;
-      spec->check_database(RuleCall(spec->rule, parameters_, whole, &report_.findings), tables_);
+      spec->check_database(RuleContext(spec->rule, parameters_, whole, &report_.findings), tables_);
     }
   }
 
@@ -327,7 +327,7 @@ class LintRun {
       if (spec->check_table == nullptr || !Applies(spec->rule, table) ||
           IsExcused(spec->rule, table))
         continue;
-      spec->check_table(RuleCall(spec->rule, parameters_, table, &report_.findings));
+      spec->check_table(RuleContext(spec->rule, parameters_, table, &report_.findings));
     }
   }
 
@@ -340,7 +340,7 @@ class LintRun {
     for (const std::string_view id : {"KEY-MONOTONE", "LOAD-SKEW"}) {
       const RuleSpec& spec = *FindRule(id);
       if (Applies(spec.rule, table))
-        spec.check_table(RuleCall(spec.rule, parameters_, table, &findings));
+        spec.check_table(RuleContext(spec.rule, parameters_, table, &findings));
     }
     return !findings.empty();
   }

@@ -70,12 +70,12 @@ bool IsWhole(const stele::lab::ReadRequest& request, const TraceRecord& operatio
 
 absl::StatusOr<QueryMatcher> QueryMatcher::Make(const stele::lab::Design& design,
                                                 const std::string& table) {
-  std::vector<QueryInputs> uses;
+  std::vector<QueryInputs> query_inputs;
   for (const std::string& query : design.queries(table)) {
     STELE_ASSIGN_OR_RETURN(QueryInputs use, QueryInputs::Find(design, table, query));
-    uses.push_back(std::move(use));
+    query_inputs.push_back(std::move(use));
   }
-  return QueryMatcher(std::move(uses));
+  return QueryMatcher(std::move(query_inputs));
 }
 
 QueryMatcher::Rows QueryMatcher::RowsOf(const TraceRecord& operation) {
@@ -93,7 +93,7 @@ QueryMatcher::Rows QueryMatcher::RowsOf(const TraceRecord& operation) {
 QueryMatch QueryMatcher::MatchRead(const TraceRecord& operation) const {
   const Rows rows = RowsOf(operation);
   QueryMatch first{.reason = "no query of the table reads rows in this way"};
-  for (const QueryInputs& use : uses_) {
+  for (const QueryInputs& use : query_inputs_) {
     const DesignQuery& query = use.query();
     if (!query.read.has_value() || !IsOfKind(*query.read, operation.op)) continue;
     QueryMatch match = MatchQuery(query, rows);

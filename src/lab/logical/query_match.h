@@ -41,8 +41,8 @@ class QueryMatcher {
   // Returns the fields of a row key, or nothing if the design makes no such key.
   std::optional<stele::lab::Design::Record> FieldsOfKey(const std::string& row_key) const;
 
-  const std::vector<QueryInputs>& uses() const { return uses_; }
-  const DesignTable& table() const { return uses_[0].table(); }
+  const std::vector<QueryInputs>& query_inputs() const { return query_inputs_; }
+  const DesignTable& table() const { return query_inputs_[0].table(); }
 
  private:
   using Bounds = std::pair<std::string, std::string>;
@@ -51,7 +51,8 @@ class QueryMatcher {
     std::vector<std::string> keys;
     std::vector<Bounds> ranges;
   };
-  explicit QueryMatcher(std::vector<QueryInputs> uses) : uses_(std::move(uses)) {}
+  explicit QueryMatcher(std::vector<QueryInputs> query_inputs)
+      : query_inputs_(std::move(query_inputs)) {}
 
   static Rows RowsOf(const TraceRecord& operation);
   QueryMatch MatchQuery(const DesignQuery& query, const Rows& rows) const;
@@ -62,7 +63,7 @@ class QueryMatcher {
   bool Find(const DesignRead& read, const Template& pattern, const std::string& text,
             bool is_whole_key, FoundFields* found) const;
 
-  std::vector<QueryInputs> uses_;  // of each query
+  std::vector<QueryInputs> query_inputs_;  // of each query
 };
 
 }  // namespace stele::internal::lab

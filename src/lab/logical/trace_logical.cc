@@ -28,7 +28,7 @@ class LogicalConverter {
       : matcher_(std::move(matcher)),
         options_(options),
         write_(write),
-        written_(matcher_.uses(), options.inputs, options.stop) {}
+        written_(matcher_.query_inputs(), options.inputs, options.stop) {}
 
   // Writes the operations, and counts those that are left out.
   absl::StatusOr<TraceToLogicalReport> Run(const std::string& path) {
@@ -63,7 +63,7 @@ class LogicalConverter {
   }
 
   bool WritesSome() const {
-    return std::any_of(matcher_.uses().begin(), matcher_.uses().end(),
+    return std::any_of(matcher_.query_inputs().begin(), matcher_.query_inputs().end(),
                        [](const QueryInputs& use) { return !use.query().read.has_value(); });
   }
 
@@ -113,7 +113,7 @@ class LogicalConverter {
     auto fields = matcher_.FieldsOfKey(row_key);
     if (!fields.has_value())
       return {.reason = "set: no record has its row key, which tells no fields"};
-    for (const QueryInputs& use : matcher_.uses()) {
+    for (const QueryInputs& use : matcher_.query_inputs()) {
       if (use.query().read.has_value()) continue;
       if (use.Check(MapFields(*fields), MapFields(*fields)).ok())
         return {.query = &use.query(), .fields = *std::move(fields)};
@@ -159,7 +159,7 @@ absl::StatusOr<TraceToLogicalReport> TraceToLogicalTrace(
       internal::lab::ChooseTables({design}, options.table, "TraceToLogicalOptions::table"));
   STELE_ASSIGN_OR_RETURN(internal::lab::QueryMatcher matcher,
                          internal::lab::QueryMatcher::Make(design, choices[0].table));
-  const internal::lab::DesignModel& model = matcher.uses()[0].model();
+  const internal::lab::DesignModel& model = matcher.query_inputs()[0].model();
   STELE_RETURN_IF_ERROR(internal::lab::CheckGiven(model, options.inputs));
   STELE_RETURN_IF_ERROR(internal::lab::CheckLogicalOutputs(options, trace_path, model));
   return internal::lab::LogicalConverter(std::move(matcher), options, write).Run(trace_path);

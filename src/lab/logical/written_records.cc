@@ -34,7 +34,7 @@ absl::Status WrittenRecords::AddRow(const std::string& row_key) {
 
 absl::Status WrittenRecords::ReadInputs() {
   if (rows_.empty()) return absl::OkStatus();
-  for (const QueryInputs& use : uses_) {
+  for (const QueryInputs& use : query_inputs_) {
     const std::string& name = use.query().write_input;
     if (use.query().read.has_value()) continue;
     const auto& inputs = use.model().inputs;

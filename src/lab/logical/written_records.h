@@ -25,9 +25,9 @@ namespace stele::internal::lab {
 class WrittenRecords {
  public:
   // The queries of a table, in their order, and the paths of inputs. They must outlive the object.
-  WrittenRecords(const std::vector<QueryInputs>& uses, const GivenInputs& given,
+  WrittenRecords(const std::vector<QueryInputs>& query_inputs, const GivenInputs& given,
                  std::stop_token stop)
-      : uses_(uses), given_(given), stop_(std::move(stop)) {}
+      : query_inputs_(query_inputs), given_(given), stop_(std::move(stop)) {}
 
   // Adds a row that is written. It may be added again.
   absl::Status AddRow(const std::string& row_key);
@@ -51,7 +51,7 @@ class WrittenRecords {
   absl::Status TakeRecord(const QueryInputs& use, const FieldSource& source);
   absl::Status Count(size_t bytes);
 
-  const std::vector<QueryInputs>& uses_;
+  const std::vector<QueryInputs>& query_inputs_;
   const GivenInputs& given_;
   const std::stop_token stop_;
   std::unordered_map<std::string, Written> rows_;

@@ -77,7 +77,7 @@ absl::StatusOr<bool> DelimitedRecords::Read() {
   return true;
 }
 
-absl::StatusOr<bool> DelimitedRecords::ReadOn() {
+absl::StatusOr<bool> DelimitedRecords::AppendLine() {
   if (record_.empty()) record_ = text_;
   InputLine line;
   STELE_ASSIGN_OR_RETURN(const bool any, lines_->Next(&line));
@@ -128,7 +128,7 @@ absl::Status DelimitedRecords::ConsumeQuoted(size_t* offset) {
     const size_t quote = text_.find('"', i);
     if (quote == std::string_view::npos) {
       const size_t seen = text_.size();
-      STELE_ASSIGN_OR_RETURN(const bool any, ReadOn());
+      STELE_ASSIGN_OR_RETURN(const bool any, AppendLine());
       if (!any) return InvalidArgument("field {}: the quote is not closed", spans_.size() + 1);
       unquoted_.append(text_.substr(i, seen - i));
       i = seen;

@@ -65,7 +65,7 @@ class DelimitedRecords : public RecordReader, private FieldSource {
   absl::Status Divide();
   absl::Status ConsumeQuoted(size_t* offset);
   // Appends the next line of the file to the record. Returns false at the end of the file.
-  absl::StatusOr<bool> ReadOn();
+  absl::StatusOr<bool> AppendLine();
   std::string_view FieldAt(size_t index) const;
 
   const std::unique_ptr<LineReader> lines_;

@@ -124,11 +124,11 @@ std::string_view SkipReason(const TraceRecord& record, ReplayWrites writes) {
 OperationReplayer::OperationReplayer(uint64_t seed, std::stop_token stop)
     : values_(MakePool(seed)), stop_(std::move(stop)) {}
 
-ReadOptions OperationReplayer::Reading() const {
+ReadOptions OperationReplayer::MakeReadOptions() const {
   return {.stop = stop_, .deadline = std::chrono::steady_clock::now() + kReplayCallDeadline};
 }
 
-WriteOptions OperationReplayer::Writing() const {
+WriteOptions OperationReplayer::MakeWriteOptions() const {
   return {.stop = stop_, .deadline = std::chrono::steady_clock::now() + kReplayCallDeadline};
 }
 
@@ -164,14 +164,14 @@ absl::Status OperationReplayer::RunPrepared(const ReplayOperation& operation,
     ++counts->rows;
     counts->cells += prepared.write->count();
     Table table = operation.table;
-    return table.Apply(*prepared.write, Writing());
+    return table.Apply(*prepared.write, MakeWriteOptions());
   }
   const auto visit = [&](const RowView& row) {
     if (row.is_last_piece()) ++counts->rows;
     Count(row.cells(), counts);
   };
-  STELE_ASSIGN_OR_RETURN(const ReadStats stats,
-                         stele::lab::ReadAll(operation.table, prepared.reads, Reading(), visit));
+  STELE_ASSIGN_OR_RETURN(const ReadStats stats, stele::lab::ReadAll(operation.table, prepared.reads,
+                                                                    MakeReadOptions(), visit));
   CountBytesRead(stats, counts);
   return absl::OkStatus();
 }
@@ -179,7 +179,7 @@ absl::Status OperationReplayer::RunPrepared(const ReplayOperation& operation,
 absl::Status OperationReplayer::Get(const Record& record, const Table& table,
                                     OperationCounts* counts) const {
   STELE_ASSIGN_OR_RETURN(const Filter filter, ReadFilterOf(record));
-  STELE_ASSIGN_OR_RETURN(const auto row, table.ReadRow(record.row, filter, Reading()));
+  STELE_ASSIGN_OR_RETURN(const auto row, table.ReadRow(record.row, filter, MakeReadOptions()));
   if (!row.has_value()) return absl::OkStatus();
   ++counts->rows;
   Count(row->cells(), counts);
@@ -190,7 +190,7 @@ absl::Status OperationReplayer::GetMany(const Record& record, const Table& table
                                         OperationCounts* counts) const {
   STELE_ASSIGN_OR_RETURN(const Filter filter, ReadFilterOf(record));
   STELE_ASSIGN_OR_RETURN(const auto rows, table.ReadMany(std::span<const std::string>(record.keys),
-                                                         filter, Reading()));
+                                                         filter, MakeReadOptions()));
   for (const auto& row : rows) {
     if (!row.has_value()) continue;
     ++counts->rows;
@@ -202,7 +202,7 @@ absl::Status OperationReplayer::GetMany(const Record& record, const Table& table
 absl::Status OperationReplayer::Scan(const Record& record, const Table& table,
                                      OperationCounts* counts) const {
   STELE_ASSIGN_OR_RETURN(const Filter filter, ReadFilterOf(record));
-  ReadOptions options = Reading();
+  ReadOptions options = MakeReadOptions();
   options.reverse = record.is_reverse;
   constexpr uint64_t kLimitMax = INT64_MAX;
   options.limit = static_cast<int64_t>(std::min(record.limit.value_or(0), kLimitMax));
@@ -258,7 +258,7 @@ absl::StatusOr<RowMutation> OperationReplayer::CellsOf(const ReplayOperation& op
 absl::Status OperationReplayer::Set(const ReplayOperation& operation, OperationCounts* counts) {
   STELE_ASSIGN_OR_RETURN(RowMutation mutation, CellsOf(operation, counts));
   Table table = operation.table;
-  return table.Apply(std::move(mutation), Writing());
+  return table.Apply(std::move(mutation), MakeWriteOptions());
 }
 
 // The trace does not record which branch was taken, so both branches write the recorded columns.
@@ -267,7 +267,8 @@ absl::Status OperationReplayer::CheckAndMutate(const ReplayOperation& operation,
   STELE_ASSIGN_OR_RETURN(const Filter predicate, ReadFilterOf(operation.record));
   STELE_ASSIGN_OR_RETURN(const RowMutation mutation, CellsOf(operation, counts));
   Table table = operation.table;
-  return table.CheckAndMutateRow(mutation.row_key(), predicate, mutation, mutation, Writing())
+  return table
+      .CheckAndMutateRow(mutation.row_key(), predicate, mutation, mutation, MakeWriteOptions())
       .status();
 }
 
@@ -282,7 +283,7 @@ absl::Status OperationReplayer::Delete(const ReplayOperation& operation,
   if (operation.record.columns.empty()) mutation.DeleteFromRow();
   ++counts->rows;
   Table table = operation.table;
-  return table.Apply(std::move(mutation), Writing());
+  return table.Apply(std::move(mutation), MakeWriteOptions());
 }
 
 // Deletes nothing if the drop has a row, keys or ranges: the recorded call may have deleted fewer
@@ -306,7 +307,7 @@ absl::Status OperationReplayer::Increment(const ReplayOperation& operation,
   counts->cells += rules.size();
   counts->value_bytes += rules.size() * sizeof(int64_t);
   Table table = operation.table;
-  return table.ReadModifyWriteRow(operation.record.row, rules, Writing()).status();
+  return table.ReadModifyWriteRow(operation.record.row, rules, MakeWriteOptions()).status();
 }
 
 }  // namespace stele::internal::lab

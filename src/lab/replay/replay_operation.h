@@ -75,8 +75,8 @@ class OperationReplayer {
   absl::StatusOr<RowMutation> CellsOf(const ReplayOperation& operation,
                                       OperationCounts* counts) const;
 
-  ReadOptions Reading() const;
-  WriteOptions Writing() const;
+  ReadOptions MakeReadOptions() const;
+  WriteOptions MakeWriteOptions() const;
 
   const std::string values_;  // the text that values are cut from
   const std::stop_token stop_;

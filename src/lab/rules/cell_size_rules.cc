@@ -11,104 +11,105 @@ std::string Bytes(uint64_t bytes) { return Counted(bytes, "byte"); }
 uint64_t Whole(double number) { return static_cast<uint64_t>(number); }
 
 // A rule that counts the rows above a limit of bytes.
-void CheckBytes(const RuleCall& call, const Offenders& rows, std::string_view what,
+void CheckBytes(const RuleContext& context, const Offenders& rows, std::string_view what,
                 std::string_view advice) {
   if (rows.count == 0) return;
-  const double limit = call.Parameter("bytes");
-  call.ReportRows(
+  const double limit = context.Parameter("bytes");
+  context.ReportRows(
       rows, static_cast<double>(rows.max), limit,
       fmt::format("{} has {}; the limit is {}", what, Bytes(rows.max), Bytes(Whole(limit))),
       std::string(advice));
 }
 
-void CheckKeyMax(const RuleCall& call) {
-  CheckBytes(call, call.facts().sizes().long_keys(), "the longest row key",
+void CheckKeyMax(const RuleContext& context) {
+  CheckBytes(context, context.facts().sizes().long_keys(), "the longest row key",
              "Shorten the key: move text that is not searched into a cell");
 }
 
-void CheckQualifierMax(const RuleCall& call) {
-  CheckBytes(call, call.facts().sizes().long_qualifiers(), "the longest qualifier",
+void CheckQualifierMax(const RuleContext& context) {
+  CheckBytes(context, context.facts().sizes().long_qualifiers(), "the longest qualifier",
              "Store the text in the value, and a short name or hash of it in the qualifier");
 }
 
-void CheckCellRecommended(const RuleCall& call) {
-  CheckBytes(call, call.facts().sizes().large_values(), "the largest value",
+void CheckCellRecommended(const RuleContext& context) {
+  CheckBytes(context, context.facts().sizes().large_values(), "the largest value",
              "Store large objects as files, or as several cells of at most 10 MB");
 }
 
-void CheckCellMax(const RuleCall& call) {
-  CheckBytes(call, call.facts().sizes().huge_values(), "the largest value",
+void CheckCellMax(const RuleContext& context) {
+  CheckBytes(context, context.facts().sizes().huge_values(), "the largest value",
              "Store large objects as files, or as several cells of at most 10 MB");
 }
 
-void CheckRowRecommended(const RuleCall& call) {
-  CheckBytes(call, call.facts().sizes().large_rows(), "the largest row",
+void CheckRowRecommended(const RuleContext& context) {
+  CheckBytes(context, context.facts().sizes().large_rows(), "the largest row",
              "Divide the row: append a part of its columns' names to the key");
 }
 
-void CheckRowMax(const RuleCall& call) {
-  CheckBytes(call, call.facts().sizes().huge_rows(), "the largest row",
+void CheckRowMax(const RuleContext& context) {
+  CheckBytes(context, context.facts().sizes().huge_rows(), "the largest row",
              "Divide the row: append a part of its columns' names to the key");
 }
 
-void CheckKeyLength(const RuleCall& call) {
-  const SizeFacts& sizes = call.facts().sizes();
+void CheckKeyLength(const RuleContext& context) {
+  const SizeFacts& sizes = context.facts().sizes();
   const double mean = Ratio(sizes.key_bytes(), sizes.rows());
   const double share = Ratio(sizes.key_bytes(), sizes.bytes());
   constexpr const char* kAdvice =
       "Shorten the parts of the key: codes instead of names, no repeated words";
-  if (mean > call.Parameter("mean")) {
-    call.Report(mean, call.Parameter("mean"),
-                fmt::format("row keys have {} bytes on average", RoundedNumber(mean)), kAdvice);
-  } else if (share > call.Parameter("share") && mean > call.Parameter("floor")) {
-    call.Report(share, call.Parameter("share"),
-                fmt::format("row keys are {} of the data, with {} bytes on average", Percent(share),
-                            RoundedNumber(mean)),
-                kAdvice);
+  if (mean > context.Parameter("mean")) {
+    context.Report(mean, context.Parameter("mean"),
+                   fmt::format("row keys have {} bytes on average", RoundedNumber(mean)), kAdvice);
+  } else if (share > context.Parameter("share") && mean > context.Parameter("floor")) {
+    context.Report(share, context.Parameter("share"),
+                   fmt::format("row keys are {} of the data, with {} bytes on average",
+                               Percent(share), RoundedNumber(mean)),
+                   kAdvice);
   }
 }
 
-void CheckQualifierLength(const RuleCall& call) {
-  const SizeFacts& sizes = call.facts().sizes();
+void CheckQualifierLength(const RuleContext& context) {
+  const SizeFacts& sizes = context.facts().sizes();
   const double mean = Ratio(sizes.qualifier_bytes(), sizes.cells());
-  const double limit = call.Parameter("ratio");
+  const double limit = context.Parameter("ratio");
   const double ratio = sizes.value_bytes() == 0
                            ? static_cast<double>(sizes.qualifier_bytes())
                            : Ratio(sizes.qualifier_bytes(), sizes.value_bytes());
-  if (ratio <= limit || mean <= call.Parameter("mean")) return;
-  call.Report(ratio, limit,
-              fmt::format("qualifiers are {} times as large as values, with {} bytes on average",
-                          RoundedNumber(ratio), RoundedNumber(mean)),
-              "Shorten the qualifiers: each cell stores its own");
+  if (ratio <= limit || mean <= context.Parameter("mean")) return;
+  context.Report(ratio, limit,
+                 fmt::format("qualifiers are {} times as large as values, with {} bytes on average",
+                             RoundedNumber(ratio), RoundedNumber(mean)),
+                 "Shorten the qualifiers: each cell stores its own");
 }
 
-void CheckCellsPerRow(const RuleCall& call) {
-  const SizeFacts& sizes = call.facts().sizes();
+void CheckCellsPerRow(const RuleContext& context) {
+  const SizeFacts& sizes = context.facts().sizes();
   const uint64_t p99 = sizes.cells_per_row().Percentile(0.99);
   const uint64_t max = sizes.cells_per_row().max();
   constexpr const char* kAdvice =
       "Limit the versions, or divide the rows: move a part of the qualifier to the key";
-  if (static_cast<double>(p99) > call.Parameter("p99")) {
-    call.ReportRows(sizes.many_cells(), static_cast<double>(p99), call.Parameter("p99"),
-                    fmt::format("1 % of the rows have {} or more", Counted(p99, "cell")), kAdvice);
-  } else if (static_cast<double>(max) > call.Parameter("max")) {
-    call.ReportRows(sizes.too_many_cells(), static_cast<double>(max), call.Parameter("max"),
-                    fmt::format("the largest row has {}", Counted(max, "cell")), kAdvice);
+  if (static_cast<double>(p99) > context.Parameter("p99")) {
+    context.ReportRows(sizes.many_cells(), static_cast<double>(p99), context.Parameter("p99"),
+                       fmt::format("1 % of the rows have {} or more", Counted(p99, "cell")),
+                       kAdvice);
+  } else if (static_cast<double>(max) > context.Parameter("max")) {
+    context.ReportRows(sizes.too_many_cells(), static_cast<double>(max), context.Parameter("max"),
+                       fmt::format("the largest row has {}", Counted(max, "cell")), kAdvice);
   }
 }
 
-void CheckTinyCells(const RuleCall& call) {
-  const SizeFacts& sizes = call.facts().sizes();
+void CheckTinyCells(const RuleContext& context) {
+  const SizeFacts& sizes = context.facts().sizes();
   const double mean = Ratio(sizes.value_bytes(), sizes.cells());
   const double cells = Ratio(sizes.cells(), sizes.rows());
-  if (mean >= call.Parameter("bytes") || cells <= call.Parameter("cells")) return;
-  LintFinding& finding = call.Report(
-      mean, call.Parameter("bytes"),
+  if (mean >= context.Parameter("bytes") || cells <= context.Parameter("cells")) return;
+  LintFinding& finding = context.Report(
+      mean, context.Parameter("bytes"),
       fmt::format("rows have {} cells on average, and values {} bytes", RoundedNumber(cells),
                   RoundedNumber(mean)),
       "Store values that are read together in one cell, for example as JSON or Protocol Buffers");
   finding.evidence = fmt::format("{} of keys, qualifiers and values", Bytes(sizes.bytes()));
-  if (const auto disk = call.table().disk_bytes)
+  if (const auto disk = context.table().disk_bytes)
     finding.evidence += fmt::format(", {} on disk", Bytes(*disk));
 }
 

@@ -25,17 +25,17 @@ std::vector<const ColumnFacts*> ColumnsByVersions(const FamilyFacts& family, dou
   return columns;
 }
 
-void CheckRetention(const RuleCall& call) {
-  for (const auto& [name, family] : call.facts().columns().families()) {
+void CheckRetention(const RuleContext& context) {
+  for (const auto& [name, family] : context.facts().columns().families()) {
     const std::vector<const ColumnFacts*> columns =
-        ColumnsByVersions(family, call.Parameter("rows"));
+        ColumnsByVersions(family, context.Parameter("rows"));
     if (columns.size() < 2) continue;
     const ColumnFacts& least = *columns.front();
     const ColumnFacts& most = *columns.back();
     const double ratio = Ratio(VersionsP95(most), VersionsP95(least));
-    if (ratio < call.Parameter("ratio")) continue;
-    LintFinding& finding = call.Report(
-        ratio, call.Parameter("ratio"),
+    if (ratio < context.Parameter("ratio")) continue;
+    LintFinding& finding = context.Report(
+        ratio, context.Parameter("ratio"),
         fmt::format("family {}: {} has {} per row, {} has {}", InQuotes(name),
                     InQuotes(ShownColumn(most.qualifier)), Counted(VersionsP95(most), "version"),
                     InQuotes(ShownColumn(least.qualifier)), WithCommas(VersionsP95(least))),
@@ -45,40 +45,40 @@ void CheckRetention(const RuleCall& call) {
   }
 }
 
-void CheckNoGc(const RuleCall& call) {
-  for (const auto& [name, family] : call.facts().columns().families()) {
-    const FamilySchema* const schema = call.table().schema->family(name);
+void CheckNoGc(const RuleContext& context) {
+  for (const auto& [name, family] : context.facts().columns().families()) {
+    const FamilySchema* const schema = context.table().schema->family(name);
     if (schema == nullptr || !(schema->gc == GcRule::None())) continue;
     const uint64_t p99 = family.versions.Percentile(0.99);
-    if (static_cast<double>(p99) <= call.Parameter("p99")) continue;
+    if (static_cast<double>(p99) <= context.Parameter("p99")) continue;
     LintFinding& finding =
-        call.ReportRows(family.many_versions, static_cast<double>(p99), call.Parameter("p99"),
-                        fmt::format("family {} has no GC rule, and columns have up to {}",
-                                    InQuotes(name), Counted(p99, "version")),
-                        "Set a rule, for example: stele setgcpolicy TABLE FAMILY maxversions=1");
+        context.ReportRows(family.many_versions, static_cast<double>(p99), context.Parameter("p99"),
+                           fmt::format("family {} has no GC rule, and columns have up to {}",
+                                       InQuotes(name), Counted(p99, "version")),
+                           "Set a rule, for example: stele setgcpolicy TABLE FAMILY maxversions=1");
     finding.family = name;
   }
 }
 
-void CheckColumnsAsData(const RuleCall& call) {
-  const TableFacts& facts = call.facts();
+void CheckColumnsAsData(const RuleContext& context) {
+  const TableFacts& facts = context.facts();
   const KeyFacts& keys = facts.row_keys();
   const CountHistogram& prefixes = keys.prefix_rows();
   const uint64_t median = prefixes.Percentile(0.5);
   const double row_bytes = Ratio(facts.sizes().bytes(), facts.sizes().rows());
   if (Ratio(keys.rows_with_parts(), keys.rows()) < kMostRows ||
       Ratio(keys.last_times(), keys.rows()) >= kMostRows ||
-      static_cast<double>(prefixes.count()) < call.Parameter("prefixes") || median < 2 ||
+      static_cast<double>(prefixes.count()) < context.Parameter("prefixes") || median < 2 ||
       median > 1000 || Ratio(facts.columns().largest_set_rows(), keys.rows()) < kMostRows ||
-      row_bytes >= call.Parameter("bytes"))
+      row_bytes >= context.Parameter("bytes"))
     return;
-  LintFinding& finding = call.Report(
-      static_cast<double>(prefixes.count()), call.Parameter("prefixes"),
+  LintFinding& finding = context.Report(
+      static_cast<double>(prefixes.count()), context.Parameter("prefixes"),
       fmt::format("{} key prefixes have {} each (median) with the same columns",
                   WithCommas(prefixes.count()), Counted(median, "row")),
       "One row per prefix, with the last part of the key as the qualifier, is read and written "
       "atomically");
-  call.SetSamples(keys.first_keys(), &finding);
+  context.SetSamples(keys.first_keys(), &finding);
 }
 
 constexpr LintRule::Parameter kRetention[] = {{"rows", 20, "columns in fewer rows do not count"},

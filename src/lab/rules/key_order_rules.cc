@@ -5,70 +5,70 @@
 namespace stele::internal::lab {
 namespace {
 
-void CheckTimeFirst(const RuleCall& call) {
-  const FirstSegment& first = call.facts().row_keys().first();
+void CheckTimeFirst(const RuleContext& context) {
+  const FirstSegment& first = context.facts().row_keys().first();
   const double share = Ratio(first.times(), first.rows());
-  if (share < call.Parameter("share") || first.times() == 0) return;
-  LintFinding& finding = call.Report(
-      share, call.Parameter("share"),
+  if (share < context.Parameter("share") || first.times() == 0) return;
+  LintFinding& finding = context.Report(
+      share, context.Parameter("share"),
       fmt::format("first segment: a time in {} of the keys", Percent(share)),
       "All writes go to the end of the table. Begin the key with what queries ask for, such as a "
       "device or user");
   finding.count = first.times();
-  call.SetSamples(call.facts().row_keys().first_keys(), &finding);
+  context.SetSamples(context.facts().row_keys().first_keys(), &finding);
 }
 
-void CheckReversedTimeFirst(const RuleCall& call) {
-  const FirstSegment& first = call.facts().row_keys().first();
+void CheckReversedTimeFirst(const RuleContext& context) {
+  const FirstSegment& first = context.facts().row_keys().first();
   const double share = Ratio(first.reversed_times(), first.rows());
-  if (share < call.Parameter("share") || first.reversed_times() == 0) return;
-  LintFinding& finding = call.Report(
-      share, call.Parameter("share"),
+  if (share < context.Parameter("share") || first.reversed_times() == 0) return;
+  LintFinding& finding = context.Report(
+      share, context.Parameter("share"),
       fmt::format("first segment: a reversed time in {} of the keys", Percent(share)),
       "All writes go to the beginning of the table. Put the reversed time after what queries ask "
       "for, such as a device or user");
   finding.count = first.reversed_times();
-  call.SetSamples(call.facts().row_keys().first_keys(), &finding);
+  context.SetSamples(context.facts().row_keys().first_keys(), &finding);
 }
 
-void CheckSequentialIds(const RuleCall& call) {
-  const KeyFacts& keys = call.facts().row_keys();
+void CheckSequentialIds(const RuleContext& context) {
+  const KeyFacts& keys = context.facts().row_keys();
   const FirstSegment::Numbers& numbers = keys.first().numbers();
   if (keys.plan().is_spread || Ratio(numbers.rows, keys.rows()) < kMostRows ||
       Ratio(keys.first().times(), keys.rows()) >= kMostRows ||
-      static_cast<double>(numbers.distinct) < call.min_rows())
+      static_cast<double>(numbers.distinct) < context.min_rows())
     return;
   const double density = Ratio(numbers.distinct, numbers.max - numbers.min + 1);
-  if (density < call.Parameter("density")) return;
-  LintFinding& finding = call.Report(
-      density, call.Parameter("density"),
+  if (density < context.Parameter("density")) return;
+  LintFinding& finding = context.Report(
+      density, context.Parameter("density"),
       fmt::format("first segment: {} cover {} of {}..{}", Counted(numbers.distinct, "number"),
                   Percent(density), numbers.min, numbers.max),
       fmt::format("Reverse their digits: stele key rev-digits --width {} N",
                   keys.positions()[0].order.digits_max()));
   finding.evidence = "the newest ids are the busiest and are all in one tablet";
   finding.count = numbers.rows;
-  call.SetSamples(keys.first_keys(), &finding);
+  context.SetSamples(keys.first_keys(), &finding);
 }
 
-void CheckUnpadded(const RuleCall& call) {
-  const KeyFacts& keys = call.facts().row_keys();
+void CheckUnpadded(const RuleContext& context) {
+  const KeyFacts& keys = context.facts().row_keys();
   for (size_t i = 0; i < kSegmentsMax; ++i) {
     const PositionFacts& position = keys.positions()[i];
     if (position.rows == 0 || position.numbers != position.rows) continue;
     const auto inversion = position.order.Find();
     if (!inversion.has_value()) continue;
     const size_t widest = position.order.digits_max();
-    LintFinding& finding = call.Report(
+    LintFinding& finding = context.Report(
         static_cast<double>(widest), static_cast<double>(position.order.digits_min()),
         fmt::format("segment {}: numbers with {} to {} digits sort as text", i + 1,
                     position.order.digits_min(), widest),
         fmt::format("Pad to {} digits: stele key pad {} N, or {{field|pad:{}}} in a design", widest,
                     widest, widest));
     finding.count = position.rows;
-    call.SetSamples({inversion->first, inversion->second}, &finding);
-    finding.evidence = fmt::format("\"{}\" sorts before \"{}\"", call.ShownKey(inversion->first),
-                                   call.ShownKey(inversion->second));
+    context.SetSamples({inversion->first, inversion->second}, &finding);
+    finding.evidence = fmt::format("\"{}\" sorts before \"{}\"", context.ShownKey(inversion->first),
+                                   context.ShownKey(inversion->second));
     finding.segment = i + 1;
   }
 }

@@ -12,8 +12,8 @@ constexpr double kWithLetter = 0.8;
 constexpr double kBase64Entropy = 5.0;
 constexpr uint64_t kDistinctHashes = 20;
 
-void CheckHashed(const RuleCall& call) {
-  const FirstSegment& first = call.facts().row_keys().first();
+void CheckHashed(const RuleContext& context) {
+  const FirstSegment& first = context.facts().row_keys().first();
   if (first.distinct() < kDistinctHashes) return;
   struct Form {
     const FirstSegment::Hashes& hashes;
@@ -21,7 +21,7 @@ void CheckHashed(const RuleCall& call) {
     double letters_min;
     double alphabet;
   };
-  for (const Form& form : {Form{first.hex(), call.Parameter("entropy"), kWithLetter, 16},
+  for (const Form& form : {Form{first.hex(), context.Parameter("entropy"), kWithLetter, 16},
                            Form{first.base64(), kBase64Entropy, 0, 64}}) {
     const double share = Ratio(form.hashes.rows, first.rows());
     if (share < kMostRows) continue;
@@ -31,99 +31,101 @@ void CheckHashed(const RuleCall& call) {
     if (entropy < form.entropy_min || first.MeanCommonPrefix() > prefix_max ||
         Ratio(form.hashes.rows_with_letter, form.hashes.rows) < form.letters_min)
       continue;
-    LintFinding& finding = call.Report(
+    LintFinding& finding = context.Report(
         entropy, form.entropy_min,
         fmt::format("first segment: looks like a hash in {} of the keys ({} bits per character)",
                     Percent(share), RoundedNumber(entropy)),
         "Ranges of hashed keys have no meaning. Use the value itself, or a short hash as a bucket "
         "before it");
     finding.count = form.hashes.rows;
-    call.SetSamples(call.facts().row_keys().first_keys(), &finding);
+    context.SetSamples(context.facts().row_keys().first_keys(), &finding);
     return;
   }
 }
 
-void CheckCardinality(const RuleCall& call) {
-  const KeyFacts& keys = call.facts().row_keys();
+void CheckCardinality(const RuleContext& context) {
+  const KeyFacts& keys = context.facts().row_keys();
   for (size_t i = 0; i + 1 < kSegmentsMax; ++i) {
     const PositionFacts& position = keys.positions()[i];
     const PositionFacts& next = keys.positions()[i + 1];
     if (Ratio(next.rows, keys.rows()) < kMostRows) return;
     if (Ratio(position.times, position.rows) >= kMostRows) continue;
     const double ratio = Ratio(position.distinct.Count(), next.distinct.Count());
-    if (ratio <= call.Parameter("ratio")) continue;
-    LintFinding& finding = call.Report(ratio, call.Parameter("ratio"),
-                                       fmt::format("segment {} has {} values, segment {} only {}",
-                                                   i + 1, WithCommas(position.distinct.Count()),
-                                                   i + 2, WithCommas(next.distinct.Count())),
-                                       "If queries ask for ranges of the second one, put it first");
-    call.SetSamples(keys.first_keys(), &finding);
+    if (ratio <= context.Parameter("ratio")) continue;
+    LintFinding& finding =
+        context.Report(ratio, context.Parameter("ratio"),
+                       fmt::format("segment {} has {} values, segment {} only {}", i + 1,
+                                   WithCommas(position.distinct.Count()), i + 2,
+                                   WithCommas(next.distinct.Count())),
+                       "If queries ask for ranges of the second one, put it first");
+    context.SetSamples(keys.first_keys(), &finding);
     return;
   }
 }
 
-void CheckTenant(const RuleCall& call) {
-  const KeyFacts& keys = call.facts().row_keys();
+void CheckTenant(const RuleContext& context) {
+  const KeyFacts& keys = context.facts().row_keys();
   const FirstSegment& first = keys.first();
   const double share = Ratio(first.largest_rows(), first.rows());
   if (Ratio(keys.rows_with_parts(), keys.rows()) < kMostRows || first.distinct() < 2 ||
-      share <= call.Parameter("share"))
+      share <= context.Parameter("share"))
     return;
   LintFinding& finding =
-      call.Report(share, call.Parameter("share"),
-                  fmt::format("first segment: {} is in {} of the keys",
-                              InQuotes(call.ShownKey(first.largest())), Percent(share)),
-                  "One value has most of the rows. Consider a separate table for it");
+      context.Report(share, context.Parameter("share"),
+                     fmt::format("first segment: {} is in {} of the keys",
+                                 InQuotes(context.ShownKey(first.largest())), Percent(share)),
+                     "One value has most of the rows. Consider a separate table for it");
   finding.count = first.largest_rows();
-  call.SetSamples({first.largest()}, &finding);
+  context.SetSamples({first.largest()}, &finding);
 }
 
-void CheckSaltFanOut(const RuleCall& call) {
-  const KeyFacts& keys = call.facts().row_keys();
+void CheckSaltFanOut(const RuleContext& context) {
+  const KeyFacts& keys = context.facts().row_keys();
   const FirstSegment::Buckets buckets = keys.first().buckets();
   if (keys.rows_with_parts() == 0 || buckets.count < 2 || buckets.count > 256 ||
       buckets.rows < 20 * buckets.count ||
       Ratio(buckets.largest * buckets.count, buckets.rows) > 1.5)
     return;
-  LintFinding& finding = call.Report(
+  LintFinding& finding = context.Report(
       static_cast<double>(buckets.count), 2,
       fmt::format("first segment: {} buckets with a similar number of rows", buckets.count),
       fmt::format("Each range is now {} scans. Fewer buckets, or none, make scans cheaper",
                   buckets.count));
-  call.SetSamples(keys.first_keys(), &finding);
+  context.SetSamples(keys.first_keys(), &finding);
 }
 
-void CheckDomain(const RuleCall& call) {
-  const FirstSegment& first = call.facts().row_keys().first();
+void CheckDomain(const RuleContext& context) {
+  const FirstSegment& first = context.facts().row_keys().first();
   const double share = Ratio(first.hosts().rows, first.rows());
-  if (share < call.Parameter("share") || first.reversed_hosts().rows >= first.hosts().rows) return;
-  LintFinding& finding = call.Report(
-      share, call.Parameter("share"),
+  if (share < context.Parameter("share") || first.reversed_hosts().rows >= first.hosts().rows)
+    return;
+  LintFinding& finding = context.Report(
+      share, context.Parameter("share"),
       fmt::format("first segment: a host name in {} of the keys", Percent(share)),
       "Reverse the labels, so that hosts of one domain are neighbours: stele key rev-domain HOST");
   finding.count = first.hosts().rows;
-  call.SetSamples(call.facts().row_keys().first_keys(), &finding);
+  context.SetSamples(context.facts().row_keys().first_keys(), &finding);
 }
 
-void CheckFewDomains(const RuleCall& call) {
-  const FirstSegment& first = call.facts().row_keys().first();
+void CheckFewDomains(const RuleContext& context) {
+  const FirstSegment& first = context.facts().row_keys().first();
   if (Ratio(first.either_hosts(), first.rows()) < kMostHosts) return;
   const bool is_reversed = first.reversed_hosts().rows > first.hosts().rows;
   const FirstSegment::Hosts& hosts = is_reversed ? first.reversed_hosts() : first.hosts();
   const FrequentItems::Item largest = hosts.domains.Largest();
   const auto distinct = static_cast<double>(hosts.domains.distinct());
   const double share = Ratio(largest.count, first.rows());
-  const bool has_few = distinct < call.Parameter("count");
-  if (!has_few && share <= call.Parameter("share")) return;
+  const bool has_few = distinct < context.Parameter("count");
+  if (!has_few && share <= context.Parameter("share")) return;
   LintFinding& finding =
-      call.Report(has_few ? distinct : share, call.Parameter(has_few ? "count" : "share"),
-                  has_few ? fmt::format("first segment: host names of only {}",
-                                        Counted(hosts.domains.distinct(), "domain"))
-                          : fmt::format("first segment: {} of the keys are hosts of {}",
-                                        Percent(share), InQuotes(largest.text)),
-                  "Begin the key with another part: the rows of a domain are all neighbours");
+      context.Report(has_few ? distinct : share, context.Parameter(has_few ? "count" : "share"),
+                     has_few ? fmt::format("first segment: host names of only {}",
+                                           Counted(hosts.domains.distinct(), "domain"))
+                             : fmt::format("first segment: {} of the keys are hosts of {}",
+                                           Percent(share), InQuotes(largest.text)),
+                     "Begin the key with another part: the rows of a domain are all neighbours");
   finding.count = has_few ? hosts.rows : largest.count;
-  call.SetSamples(call.facts().row_keys().first_keys(), &finding);
+  context.SetSamples(context.facts().row_keys().first_keys(), &finding);
 }
 
 constexpr LintRule::Parameter kHashed[] = {{"entropy", 3.8, "bits per hexadecimal character"}};

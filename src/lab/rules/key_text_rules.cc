@@ -7,17 +7,18 @@
 namespace stele::internal::lab {
 namespace {
 
-void CheckBinary(const RuleCall& call) {
-  const KeyFacts& keys = call.facts().row_keys();
+void CheckBinary(const RuleContext& context) {
+  const KeyFacts& keys = context.facts().row_keys();
   if (keys.plan().has_binary) return;
   if (keys.control_bytes().count > 0) {
-    call.ReportRows(keys.control_bytes(), static_cast<double>(keys.control_bytes().count), 0,
-                    fmt::format("{} with control characters or bytes that are not UTF-8",
-                                Counted(keys.control_bytes().count, "key")),
-                    "Tools and logs cannot show such keys. Write numbers as padded digits, and "
-                    "bytes in hex");
+    context.ReportRows(keys.control_bytes(), static_cast<double>(keys.control_bytes().count), 0,
+                       fmt::format("{} with control characters or bytes that are not UTF-8",
+                                   Counted(keys.control_bytes().count, "key")),
+                       "Tools and logs cannot show such keys. Write numbers as padded digits, and "
+                       "bytes in hex");
   } else if (keys.beyond_ascii().count > 0) {
-    call.ReportRows(keys.beyond_ascii(), static_cast<double>(keys.beyond_ascii().count), 0,
+    context
+        .ReportRows(keys.beyond_ascii(), static_cast<double>(keys.beyond_ascii().count), 0,
                     fmt::format("{} with characters beyond ASCII",
                                 Counted(keys.beyond_ascii().count, "key")),
                     "Write each character in one form only: a letter with an accent has several")
@@ -25,8 +26,8 @@ void CheckBinary(const RuleCall& call) {
   }
 }
 
-void CheckDelimiter(const RuleCall& call) {
-  const KeyFacts& keys = call.facts().row_keys();
+void CheckDelimiter(const RuleContext& context) {
+  const KeyFacts& keys = context.facts().row_keys();
   if (keys.plan().delimiter.empty() || keys.by_segment_count().empty()) return;
   size_t usual = keys.plan().declared_parts;
   if (usual == 0) {
@@ -45,56 +46,58 @@ void CheckDelimiter(const RuleCall& call) {
   if (others.count == 0) return;
   std::sort(others.samples.begin(), others.samples.end());
   if (others.samples.size() > kFindingSamplesMax) others.samples.resize(kFindingSamplesMax);
-  call.ReportRows(others, static_cast<double>(others.count), 0,
-                  fmt::format("{} not split into {} by {}", Counted(others.count, "key"),
-                              Counted(usual, "segment"), InQuotes(keys.plan().delimiter)),
-                  "A value may contain the delimiter. Choose another one, or escape it: stele key "
-                  "join --escape");
+  context.ReportRows(
+      others, static_cast<double>(others.count), 0,
+      fmt::format("{} not split into {} by {}", Counted(others.count, "key"),
+                  Counted(usual, "segment"), InQuotes(keys.plan().delimiter)),
+      "A value may contain the delimiter. Choose another one, or escape it: stele key "
+      "join --escape");
 }
 
-void CheckPersonalData(const RuleCall& call) {
-  const KeyFacts& keys = call.facts().row_keys();
+void CheckPersonalData(const RuleContext& context) {
+  const KeyFacts& keys = context.facts().row_keys();
   constexpr const char* kAdvice =
       "Keys and column names are in logs, traces and metrics. Use an id, and store the data in a "
       "value";
   if (keys.personal().count > 0) {
     const Offenders& rows = keys.personal();
-    call.ReportRows(rows, static_cast<double>(rows.count), 0,
-                    fmt::format("{} in the key or a column name of {}", keys.personal_kind(),
-                                Counted(rows.count, "row")),
-                    kAdvice);
+    context.ReportRows(rows, static_cast<double>(rows.count), 0,
+                       fmt::format("{} in the key or a column name of {}", keys.personal_kind(),
+                                   Counted(rows.count, "row")),
+                       kAdvice);
     return;
   }
   for (const PositionFacts& position : keys.positions()) {
     if (!HasCards(position)) continue;
-    call.ReportRows(position.cards, static_cast<double>(position.cards.count), 0,
-                    fmt::format("a card number in {}", Counted(position.cards.count, "key")),
-                    kAdvice);
+    context.ReportRows(position.cards, static_cast<double>(position.cards.count), 0,
+                       fmt::format("a card number in {}", Counted(position.cards.count, "key")),
+                       kAdvice);
     return;
   }
 }
 
-void CheckSchemaMisses(const RuleCall& call) {
-  if (!call.table().key_schema.has_value()) return;
-  const Offenders& rows = call.facts().row_keys().schema_misses();
+void CheckSchemaMisses(const RuleContext& context) {
+  if (!context.table().key_schema.has_value()) return;
+  const Offenders& rows = context.facts().row_keys().schema_misses();
   if (rows.count == 0) return;
-  LintFinding& finding = call.ReportRows(
+  LintFinding& finding = context.ReportRows(
       rows, static_cast<double>(rows.count), 0,
       fmt::format("{} that the row key schema cannot decode", Counted(rows.count, "key")),
       "Encode keys with stele/keys.h or stele key encode, or correct the schema");
-  const auto decoded = call.table().key_schema->Decode(rows.samples.front());
+  const auto decoded = context.table().key_schema->Decode(rows.samples.front());
   if (!decoded.ok()) finding.evidence = internal::ToStd(decoded.status().message());
 }
 
-void CheckDuplicates(const RuleCall& call) {
-  const stele::lab::LoadReport::TableCounts& loaded = *call.table().loaded;
+void CheckDuplicates(const RuleContext& context) {
+  const stele::lab::LoadReport::TableCounts& loaded = *context.table().loaded;
   if (loaded.duplicates == 0) return;
   Offenders records{.count = loaded.duplicates, .samples = loaded.duplicate_rows};
-  call.ReportRows(records, static_cast<double>(loaded.duplicates), 0,
-                  fmt::format("{} of {} with another value for a cell of an earlier record",
-                              Counted(loaded.duplicates, "record"), WithCommas(loaded.records)),
-                  "The later record replaces the earlier one. Add a field to the key that differs "
-                  "between them");
+  context.ReportRows(
+      records, static_cast<double>(loaded.duplicates), 0,
+      fmt::format("{} of {} with another value for a cell of an earlier record",
+                  Counted(loaded.duplicates, "record"), WithCommas(loaded.records)),
+      "The later record replaces the earlier one. Add a field to the key that differs "
+      "between them");
 }
 
 constexpr RuleSpec kKeyTextRules[] = {

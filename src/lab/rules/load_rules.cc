@@ -8,40 +8,40 @@ namespace {
 constexpr uint64_t kKnownKeysMin = 20;
 constexpr uint64_t kMultiGetsMin = 10;
 
-void CheckSkew(const RuleCall& call) {
-  const LoadSpread& spread = call.operations().spread();
+void CheckSkew(const RuleContext& context) {
+  const LoadSpread& spread = context.operations().spread();
   if (spread.known_keys() < kKnownKeysMin) return;
   const double ratio = spread.LargestToMean();
   const double gini = spread.Gini();
-  const bool has_peak = ratio > call.Parameter("ratio");
-  if (!has_peak && gini <= call.Parameter("gini")) return;
-  LintFinding& finding = call.ReportOperations(
-      has_peak ? ratio : gini, call.Parameter(has_peak ? "ratio" : "gini"),
+  const bool has_peak = ratio > context.Parameter("ratio");
+  if (!has_peak && gini <= context.Parameter("gini")) return;
+  LintFinding& finding = context.ReportOperations(
+      has_peak ? ratio : gini, context.Parameter(has_peak ? "ratio" : "gini"),
       has_peak ? fmt::format("the busiest of {} has {} times as many operations as the mean",
                              Counted(spread.bands().size(), "key range"), RoundedNumber(ratio))
                : fmt::format("few of {} have most of the operations (Gini coefficient {})",
                              Counted(spread.bands().size(), "key range"), RoundedNumber(gini)),
       "Begin the key with a part that spreads the load, or cache what is read most");
-  call.SetSamples({spread.hottest_key().substr(0, kSampleBytesMax)}, &finding);
+  context.SetSamples({spread.hottest_key().substr(0, kSampleBytesMax)}, &finding);
   finding.evidence = "the busiest range begins at " + InQuotes(finding.samples.front());
 }
 
-void CheckFarRows(const RuleCall& call) {
-  const LoadSpread& spread = call.operations().spread();
+void CheckFarRows(const RuleContext& context) {
+  const LoadSpread& spread = context.operations().spread();
   if (spread.multi_gets() < kMultiGetsMin) return;
   const double ratio = spread.touched_sum() / static_cast<double>(spread.multi_gets());
-  if (ratio <= call.Parameter("ratio")) return;
-  LintFinding& finding = call.ReportOperations(
-      ratio, call.Parameter("ratio"),
+  if (ratio <= context.Parameter("ratio")) return;
+  LintFinding& finding = context.ReportOperations(
+      ratio, context.Parameter("ratio"),
       fmt::format("MultiGets touch {} key ranges per key on average", RoundedNumber(ratio)),
       "Rows that are read together need a common prefix, so that they are in one block");
   finding.count = spread.multi_gets();
 }
 
-void CheckPrefixClash(const RuleCall& call) {
-  const Offenders clashes = call.table().prefix_scans->Clashes();
+void CheckPrefixClash(const RuleContext& context) {
+  const Offenders clashes = context.table().prefix_scans->Clashes();
   if (clashes.count == 0) return;
-  call.ReportRows(
+  context.ReportRows(
       clashes, static_cast<double>(clashes.count), 0,
       fmt::format("{} of a prefix that also begins longer values", Counted(clashes.count, "scan")),
       "End the prefix with the delimiter, so that user1 does not read user10");

@@ -9,36 +9,37 @@
 namespace stele::internal::lab {
 namespace {
 
-void CheckFamilyNames(const RuleCall& call) {
+void CheckFamilyNames(const RuleContext& context) {
   Offenders names;
-  for (const FamilySchema& family : call.table().schema->families())
-    names.Check(family.name.size(), call.Parameter("bytes"), family.name);
+  for (const FamilySchema& family : context.table().schema->families())
+    names.Check(family.name.size(), context.Parameter("bytes"), family.name);
   if (names.count == 0) return;
-  call.ReportRows(names, static_cast<double>(names.max), call.Parameter("bytes"),
-                  fmt::format("{} with more than {} bytes", Counted(names.count, "family name"),
-                              ShownNumber(call.Parameter("bytes"))),
-                  "Choose one or two letters: every result repeats the name");
+  context.ReportRows(names, static_cast<double>(names.max), context.Parameter("bytes"),
+                     fmt::format("{} with more than {} bytes", Counted(names.count, "family name"),
+                                 ShownNumber(context.Parameter("bytes"))),
+                     "Choose one or two letters: every result repeats the name");
 }
 
-void CheckFamilyCount(const RuleCall& call) {
-  const size_t count = call.table().schema->families().size();
-  if (static_cast<double>(count) <= call.Parameter("count")) return;
-  LintFinding& finding = call.Report(static_cast<double>(count), call.Parameter("count"),
-                                     fmt::format("the table has {} families", WithCommas(count)),
-                                     "Use columns of one family for data with the same retention");
+void CheckFamilyCount(const RuleContext& context) {
+  const size_t count = context.table().schema->families().size();
+  if (static_cast<double>(count) <= context.Parameter("count")) return;
+  LintFinding& finding =
+      context.Report(static_cast<double>(count), context.Parameter("count"),
+                     fmt::format("the table has {} families", WithCommas(count)),
+                     "Use columns of one family for data with the same retention");
   finding.count = count;
 }
 
-void CheckTableCount(const RuleCall& call, std::span<const CheckedTable> tables) {
-  if (static_cast<double>(tables.size()) <= call.Parameter("count")) return;
+void CheckTableCount(const RuleContext& context, std::span<const CheckedTable> tables) {
+  if (static_cast<double>(tables.size()) <= context.Parameter("count")) return;
   LintFinding& finding =
-      call.Report(static_cast<double>(tables.size()), call.Parameter("count"),
-                  fmt::format("{} in one database", Counted(tables.size(), "table")),
-                  "Store data of the same kind in one table, with a prefix in the key");
+      context.Report(static_cast<double>(tables.size()), context.Parameter("count"),
+                     fmt::format("{} in one database", Counted(tables.size(), "table")),
+                     "Store data of the same kind in one table, with a prefix in the key");
   finding.count = tables.size();
 }
 
-void CheckTableNames(const RuleCall& call, std::span<const CheckedTable> tables) {
+void CheckTableNames(const RuleContext& context, std::span<const CheckedTable> tables) {
   std::vector<NamedTable> named;
   for (const CheckedTable& table : tables) {
     if (!table.schema.has_value()) continue;
@@ -49,9 +50,10 @@ void CheckTableNames(const RuleCall& call, std::span<const CheckedTable> tables)
   std::set<std::string> reported;
   for (std::set<std::string> names : SimilarTables(named)) {
     for (const std::string& name : reported) names.erase(name);
-    if (static_cast<double>(names.size()) < call.Parameter("count") || names.size() < 2) continue;
-    LintFinding& finding = call.Report(
-        static_cast<double>(names.size()), call.Parameter("count"),
+    if (static_cast<double>(names.size()) < context.Parameter("count") || names.size() < 2)
+      continue;
+    LintFinding& finding = context.Report(
+        static_cast<double>(names.size()), context.Parameter("count"),
         fmt::format("{} tables have the same families and similar names", WithCommas(names.size())),
         "Store the rows in one table, and what the names differ in as a part of the key");
     finding.table = *names.begin();

@@ -12,22 +12,23 @@ namespace {
 constexpr const char* kDivideBatch =
     "Send several mutations of the same row, or load the data with BulkLoad";
 
-void CheckMutationCells(const RuleCall& call) {
-  const Offenders& large = call.operations().large_mutations();
+void CheckMutationCells(const RuleContext& context) {
+  const Offenders& large = context.operations().large_mutations();
   if (large.count == 0) return;
-  call.ReportRows(large, static_cast<double>(large.max), call.Parameter("count"),
-                  fmt::format("an operation changes {}", Counted(large.max, "cell")), kDivideBatch);
+  context.ReportRows(large, static_cast<double>(large.max), context.Parameter("count"),
+                     fmt::format("an operation changes {}", Counted(large.max, "cell")),
+                     kDivideBatch);
 }
 
-void CheckReadTogether(const RuleCall& call) {
-  const OperationFacts& facts = call.operations();
-  const Schema& schema = *call.table().schema;
+void CheckReadTogether(const RuleContext& context) {
+  const OperationFacts& facts = context.operations();
+  const Schema& schema = *context.table().schema;
   const OperationFacts::FamilySet most = facts.MostReadFamilies();
   const double share = Ratio(most.reads, facts.reads());
   std::set<std::string> names(most.names.begin(), most.names.end());
   if (most.has_all)
     for (const FamilySchema& family : schema.families()) names.insert(family.name);
-  if (share <= call.Parameter("share") || names.size() < 2) return;
+  if (share <= context.Parameter("share") || names.size() < 2) return;
   const FamilySchema* first = nullptr;
   std::string list;
   for (const std::string& name : names) {
@@ -37,44 +38,44 @@ void CheckReadTogether(const RuleCall& call) {
     if (!(family->gc == first->gc) || family->value_type != first->value_type) return;
     list += (list.empty() ? "" : ", ") + InQuotes(name);
   }
-  LintFinding& finding = call.ReportOperations(
-      share, call.Parameter("share"),
+  LintFinding& finding = context.ReportOperations(
+      share, context.Parameter("share"),
       fmt::format("{} of the reads read the families {}", Percent(share), list),
       "They have the same rules: one family needs fewer files per read");
   finding.count = most.reads;
 }
 
-void CheckOverread(const RuleCall& call) {
-  const OperationFacts& facts = call.operations();
+void CheckOverread(const RuleContext& context) {
+  const OperationFacts& facts = context.operations();
   if (facts.filtered_reads() == 0) return;
   const double ratio =
       Ratio(facts.filtered_cells_seen(), std::max<uint64_t>(facts.filtered_cells_returned(), 1));
-  if (ratio <= call.Parameter("ratio")) return;
-  LintFinding& finding = call.ReportOperations(
-      ratio, call.Parameter("ratio"),
+  if (ratio <= context.Parameter("ratio")) return;
+  LintFinding& finding = context.ReportOperations(
+      ratio, context.Parameter("ratio"),
       fmt::format("reads with a filter examine {} cells per returned cell", RoundedNumber(ratio)),
       "Give the columns that are read a family of their own, or narrow the rows");
   finding.count = facts.filtered_reads();
 }
 
-void CheckUnknownColumns(const RuleCall& call) {
-  const TableColumns& columns = call.facts().columns();
-  const uint64_t rows = call.facts().rows();
+void CheckUnknownColumns(const RuleContext& context) {
+  const TableColumns& columns = context.facts().columns();
+  const uint64_t rows = context.facts().rows();
   const double mean = Ratio(columns.column_count(), rows);
-  const OperationFacts& facts = call.operations();
-  if (mean <= call.Parameter("qualifiers") ||
-      Ratio(columns.set_count(), rows) <= call.Parameter("sets") ||
-      Ratio(facts.unfiltered_reads(), facts.reads()) <= call.Parameter("share"))
+  const OperationFacts& facts = context.operations();
+  if (mean <= context.Parameter("qualifiers") ||
+      Ratio(columns.set_count(), rows) <= context.Parameter("sets") ||
+      Ratio(facts.unfiltered_reads(), facts.reads()) <= context.Parameter("share"))
     return;
-  call.ReportOperations(
-      mean, call.Parameter("qualifiers"),
+  context.ReportOperations(
+      mean, context.Parameter("qualifiers"),
       fmt::format("rows have {} columns on average, nearly all different, and are read whole",
                   RoundedNumber(mean)),
       "If readers do not know the names of columns, one cell with all of them is cheaper");
 }
 
-void CheckCounters(const RuleCall& call) {
-  for (const auto& [name, column] : call.operations().columns()) {
+void CheckCounters(const RuleContext& context) {
+  for (const auto& [name, column] : context.operations().columns()) {
     const size_t colon = std::min(name.find(':'), name.size());
     const std::string family = name.substr(0, colon);
     const std::string column_name = ShownColumn(name.substr(std::min(colon + 1, name.size())));
@@ -82,14 +83,14 @@ void CheckCounters(const RuleCall& call) {
     const bool has_colon = colon < name.size();
     const std::string shown_family = has_colon ? family : ShownColumn(family);
     const FamilySchema* const schema =
-        call.table().schema.has_value() ? call.table().schema->family(family) : nullptr;
+        context.table().schema.has_value() ? context.table().schema->family(family) : nullptr;
     const double share = Ratio(column.increments, column.writes);
     if ((schema != nullptr && schema->value_type != ValueType::kBytes) ||
-        static_cast<double>(column.writes) < call.Parameter("ops") ||
-        share <= call.Parameter("share"))
+        static_cast<double>(column.writes) < context.Parameter("ops") ||
+        share <= context.Parameter("share"))
       continue;
-    LintFinding& finding = call.ReportOperations(
-        share, call.Parameter("share"),
+    LintFinding& finding = context.ReportOperations(
+        share, context.Parameter("share"),
         fmt::format("column {}: {} of the writes are increments",
                     InQuotes(shown_family + (has_colon ? ":" : "") + column_name), Percent(share)),
         "A family of type intsum adds without reading: stele createfamily TABLE "
@@ -100,34 +101,34 @@ void CheckCounters(const RuleCall& call) {
   }
 }
 
-void CheckBatches(const RuleCall& call) {
-  const Offenders& wide = call.operations().wide_batches();
+void CheckBatches(const RuleContext& context) {
+  const Offenders& wide = context.operations().wide_batches();
   if (wide.count == 0) return;
-  call.ReportRows(wide, static_cast<double>(wide.count), 0,
-                  fmt::format("{} with more than one row", Counted(wide.count, "atomic write")),
-                  "If the rows must change together, make them one row");
+  context.ReportRows(wide, static_cast<double>(wide.count), 0,
+                     fmt::format("{} with more than one row", Counted(wide.count, "atomic write")),
+                     "If the rows must change together, make them one row");
 }
 
-void CheckEntityScans(const RuleCall& call) {
-  const OperationFacts& facts = call.operations();
+void CheckEntityScans(const RuleContext& context) {
+  const OperationFacts& facts = context.operations();
   const double share = Ratio(facts.entity_scans(), facts.reads());
-  if (share <= call.Parameter("share")) return;
-  LintFinding& finding = call.ReportOperations(
-      share, call.Parameter("share"),
+  if (share <= context.Parameter("share")) return;
+  LintFinding& finding = context.ReportOperations(
+      share, context.Parameter("share"),
       fmt::format("{} of the reads are small scans of one prefix", Percent(share)),
       "One row per prefix is read with one get, and written atomically");
   finding.count = facts.entity_scans();
 }
 
-void CheckMonotone(const RuleCall& call) {
-  const WriteOrder& order = call.operations().write_order();
-  if (static_cast<double>(order.rows()) < call.Parameter("keys")) return;
+void CheckMonotone(const RuleContext& context) {
+  const WriteOrder& order = context.operations().write_order();
+  if (static_cast<double>(order.rows()) < context.Parameter("keys")) return;
   const double share = order.MonotoneShare();
-  const double rho = share >= call.Parameter("share") ? 0 : order.RankCorrelation();
-  const bool is_ordered = share >= call.Parameter("share");
-  if (!is_ordered && rho < call.Parameter("rho")) return;
-  LintFinding& finding = call.ReportOperations(
-      is_ordered ? share : rho, call.Parameter(is_ordered ? "share" : "rho"),
+  const double rho = share >= context.Parameter("share") ? 0 : order.RankCorrelation();
+  const bool is_ordered = share >= context.Parameter("share");
+  if (!is_ordered && rho < context.Parameter("rho")) return;
+  LintFinding& finding = context.ReportOperations(
+      is_ordered ? share : rho, context.Parameter(is_ordered ? "share" : "rho"),
       is_ordered
           ? fmt::format("{} of the new rows sort after (or before) all others", Percent(share))
           : fmt::format("new rows arrive in key order (correlation {})", RoundedNumber(rho)),
@@ -135,22 +136,22 @@ void CheckMonotone(const RuleCall& call) {
   finding.count = order.rows();
 }
 
-void CheckHotRows(const RuleCall& call) {
-  const HotRows& hot = call.operations().hot_rows();
+void CheckHotRows(const RuleContext& context) {
+  const HotRows& hot = context.operations().hot_rows();
   if (hot.rows().count == 0) return;
-  call.ReportRows(hot.rows(), static_cast<double>(hot.largest()),
-                  call.Parameter(hot.is_only_sustained() ? "sustained" : "minute"),
-                  fmt::format("{} with up to {} in one minute", Counted(hot.rows().count, "row"),
-                              Counted(hot.largest(), "write")),
-                  "Divide the row, or collect changes and write them less often");
+  context.ReportRows(hot.rows(), static_cast<double>(hot.largest()),
+                     context.Parameter(hot.is_only_sustained() ? "sustained" : "minute"),
+                     fmt::format("{} with up to {} in one minute", Counted(hot.rows().count, "row"),
+                                 Counted(hot.largest(), "write")),
+                     "Divide the row, or collect changes and write them less often");
 }
 
-void CheckSuffixQueries(const RuleCall& call) {
-  for (const auto& [tag, scans] : call.operations().regex_scans()) {
+void CheckSuffixQueries(const RuleContext& context) {
+  for (const auto& [tag, scans] : context.operations().regex_scans()) {
     const double ratio = Ratio(scans.rows_seen, std::max<uint64_t>(scans.rows_returned, 1));
-    if (scans.scans < 10 || ratio <= call.Parameter("ratio")) continue;
-    LintFinding& finding = call.ReportOperations(
-        ratio, call.Parameter("ratio"),
+    if (scans.scans < 10 || ratio <= context.Parameter("ratio")) continue;
+    LintFinding& finding = context.ReportOperations(
+        ratio, context.Parameter("ratio"),
         fmt::format("scans with row_regex{} examine {} rows per returned row",
                     tag.empty() ? "" : " of " + InQuotes(tag), RoundedNumber(ratio)),
         "The key does not begin with what is asked for. Add a table with another order of parts");
@@ -159,14 +160,14 @@ void CheckSuffixQueries(const RuleCall& call) {
   }
 }
 
-void CheckFullScans(const RuleCall& call) {
-  const OperationFacts& facts = call.operations();
+void CheckFullScans(const RuleContext& context) {
+  const OperationFacts& facts = context.operations();
   const double share = Ratio(facts.full_scans(), facts.reads());
-  if (share <= call.Parameter("share")) return;
+  if (share <= context.Parameter("share")) return;
   LintFinding& finding =
-      call.ReportOperations(share, call.Parameter("share"),
-                            fmt::format("{} of the reads scan the whole table", Percent(share)),
-                            "Give scans a range: a start, an end or a prefix");
+      context.ReportOperations(share, context.Parameter("share"),
+                               fmt::format("{} of the reads scan the whole table", Percent(share)),
+                               "Give scans a range: a start, an end or a prefix");
   finding.count = facts.full_scans();
 }
 

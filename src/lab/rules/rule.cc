@@ -44,8 +44,8 @@ size_t CutPart(std::string_view sample, std::string_view delimiter) {
 
 }  // namespace
 
-LintFinding& RuleCall::Report(double measured, double threshold, std::string message,
-                              std::string advice) const {
+LintFinding& RuleContext::Report(double measured, double threshold, std::string message,
+                                 std::string advice) const {
   LintFinding& finding = findings_.emplace_back();
   finding.id = rule_.id;
   finding.severity = rule_.severity;
@@ -59,15 +59,15 @@ LintFinding& RuleCall::Report(double measured, double threshold, std::string mes
   return finding;
 }
 
-LintFinding& RuleCall::ReportOperations(double measured, double threshold, std::string message,
-                                        std::string advice) const {
+LintFinding& RuleContext::ReportOperations(double measured, double threshold, std::string message,
+                                           std::string advice) const {
   LintFinding& finding = Report(measured, threshold, std::move(message), std::move(advice));
   finding.count = operations().operations();
   return finding;
 }
 
-LintFinding& RuleCall::ReportRows(const Offenders& rows, double measured, double threshold,
-                                  std::string message, std::string advice) const {
+LintFinding& RuleContext::ReportRows(const Offenders& rows, double measured, double threshold,
+                                     std::string message, std::string advice) const {
   LintFinding& finding = Report(measured, threshold, std::move(message), std::move(advice));
   finding.count = rows.count;
   SetSamples(rows.samples, &finding);
@@ -76,7 +76,7 @@ LintFinding& RuleCall::ReportRows(const Offenders& rows, double measured, double
   return finding;
 }
 
-void RuleCall::SetSamples(const std::vector<std::string>& samples, LintFinding* finding) const {
+void RuleContext::SetSamples(const std::vector<std::string>& samples, LintFinding* finding) const {
   finding->samples.clear();
   for (const std::string& sample : samples) {
     std::string shown = ShownKey(sample);
@@ -87,7 +87,7 @@ void RuleCall::SetSamples(const std::vector<std::string>& samples, LintFinding* 
   }
 }
 
-std::string RuleCall::ShownKey(std::string_view key) const {
+std::string RuleContext::ShownKey(std::string_view key) const {
   if (!rule_.needs_rows && !rule_.needs_trace && !rule_.needs_records) return std::string(key);
   SegmentPlan plan;
   bool has_cards = false;

@@ -39,11 +39,11 @@ struct CheckedTable {
   bool is_sampled = false;
 };
 
-// The call of one rule for one table.
-class RuleCall {
+// What the check of a rule reads of one table, and where it reports its findings.
+class RuleContext {
  public:
-  RuleCall(const LintRule& rule, const Parameters& parameters, const CheckedTable& table,
-           std::vector<LintFinding>* findings)
+  RuleContext(const LintRule& rule, const Parameters& parameters, const CheckedTable& table,
+              std::vector<LintFinding>* findings)
       : rule_(rule), parameters_(parameters), table_(table), findings_(*findings) {}
 
   const CheckedTable& table() const { return table_; }
@@ -82,8 +82,9 @@ class RuleCall {
 // One of the two checks is set.
 struct RuleSpec {
   LintRule rule;
-  void (*check_table)(const RuleCall& call) = nullptr;
-  void (*check_database)(const RuleCall& call, std::span<const CheckedTable> tables) = nullptr;
+  void (*check_table)(const RuleContext& context) = nullptr;
+  void (*check_database)(const RuleContext& context,
+                         std::span<const CheckedTable> tables) = nullptr;
 };
 
 // True if the fields at this position are card numbers.

@@ -113,7 +113,7 @@ absl::StatusOr<bool> TraceInput::Next(TraceRecord* record) {
     absl::Status checked = CheckRowKeys(*record);
     if (checked.ok() && lines_ == nullptr) checked = CheckTexts(*record);
     if (checked.ok()) break;
-    if (!options_.skips_bad) return Within(checked);
+    if (!options_.skips_bad) return WithPosition(checked);
     ++wrong_;
   }
   record_bytes_ =
@@ -125,8 +125,8 @@ uint64_t TraceInput::skipped_lines() const {
   return (lines_ != nullptr ? lines_->skipped_lines() : blocks_->damaged()) + wrong_;
 }
 
-absl::Status TraceInput::Within(const absl::Status& status) const {
-  if (lines_ != nullptr) return lines_->Within(status);
+absl::Status TraceInput::WithPosition(const absl::Status& status) const {
+  if (lines_ != nullptr) return lines_->WithPosition(status);
   return internal::WithContext(status, fmt::format("{}: operation {}", path_, number_));
 }
 

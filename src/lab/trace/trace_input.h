@@ -48,7 +48,7 @@ class TraceInput {
   // The wrong lines or damaged blocks that were skipped so far.
   uint64_t skipped_lines() const;
   // Returns `status` with the path and the place of the last record before its text.
-  absl::Status Within(const absl::Status& status) const;
+  absl::Status WithPosition(const absl::Status& status) const;
   // Null for JSON lines.
   const TraceBlocks* blocks() const { return blocks_.get(); }
 

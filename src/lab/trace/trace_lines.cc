@@ -23,7 +23,7 @@ absl::StatusOr<std::unique_ptr<TraceLines>> TraceLines::Open(const std::string& 
   return std::unique_ptr<TraceLines>(new TraceLines(std::move(file), options));
 }
 
-absl::Status TraceLines::Within(const absl::Status& status) const {
+absl::Status TraceLines::WithPosition(const absl::Status& status) const {
   const absl::Status placed =
       internal::WithContext(status, fmt::format("{}:{}", lines_.file().path(), line_.number));
   if (status.code() != absl::StatusCode::kInvalidArgument) return placed;
@@ -57,7 +57,7 @@ absl::StatusOr<bool> TraceLines::Next(TraceRecord* record) {
     if (parsed.ok() && !is_head) return true;
     if (parsed.ok()) continue;
     if (!options_.skips_bad || parsed.code() != absl::StatusCode::kInvalidArgument)
-      return Within(parsed);
+      return WithPosition(parsed);
     ++skipped_lines_;
   }
 }

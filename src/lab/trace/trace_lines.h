@@ -45,7 +45,7 @@ class TraceLines {
   uint64_t sample() const { return sample_; }
   uint64_t skipped_lines() const { return skipped_lines_; }
   // Returns `status` with the path and this line before its text.
-  absl::Status Within(const absl::Status& status) const;
+  absl::Status WithPosition(const absl::Status& status) const;
 
  private:
   TraceLines(std::unique_ptr<InputFile> file, const Options& options);

@@ -76,7 +76,7 @@ absl::Status TraceReader::FillWindow() {
     auto record = std::make_unique<TraceRecord>();
     STELE_ASSIGN_OR_RETURN(const bool any, input_->Next(record.get()));
     if (!any)
-      return input_->Within(internal::Aborted("the trace became shorter while it was read"));
+      return input_->WithPosition(internal::Aborted("the trace became shorter while it was read"));
     --left_;
     if (window_.IsTooLate(record->micros)) continue;  // the record is in late_
     const RecordSorter::Place place = {.micros = record->micros, .number = input_->number()};

@@ -22,7 +22,7 @@ absl::StatusOr<uint64_t> ConvertTrace(const std::string& path, stele::lab::Trace
     const absl::Status added = output->Add(record);
     STELE_RETURN_IF_ERROR(written);
     if (added.code() == absl::StatusCode::kInvalidArgument) {
-      if (!skips_bad) return input->Within(added);
+      if (!skips_bad) return input->WithPosition(added);
       ++refused;
     } else {
       STELE_RETURN_IF_ERROR(added);

@@ -94,7 +94,7 @@ absl::StatusOr<TraceInfo> ReadInfo(const std::string& path, bool skips_bad) {
     STELE_ASSIGN_OR_RETURN(const bool any, input->Next(&record));
     if (!any) break;
     const absl::Status added = counter.Add(record);
-    if (!added.ok()) return input->Within(added);
+    if (!added.ok()) return input->WithPosition(added);
   }
   TraceInfo info = counter.Finish();
   info.path = path;

@@ -84,7 +84,7 @@ class PolicyShop {
       *request.mutable_backup()->mutable_hot_to_standard_time() =
           internal::ToWireTime(clock->Now().micros() + hot_micros);
     }
-    return backups->MakeNow(request, {});
+    return backups->CreateAndWait(request, {});
   }
 
   absl::StatusOr<admin::Backup> SetHotTime(const std::string& name, std::optional<int64_t> micros) {
@@ -203,11 +203,11 @@ TEST(AutomatedBackup, ANewTableOfTheNameGetsItsFirstAtOnce) {
   shop.CreateTable("t2", "259200 86400");
   ASSERT_TRUE(shop.automated->MakeDue({}).ok());
   ASSERT_EQ(shop.List().size(), 2u);
-  ASSERT_TRUE(shop.tables->Retire("p/i/t", 100).ok());
-  ASSERT_TRUE(shop.tables->Unretire("p/i/t").ok());
+  ASSERT_TRUE(shop.tables->SoftDelete("p/i/t", 100).ok());
+  ASSERT_TRUE(shop.tables->Undelete("p/i/t").ok());
   ASSERT_TRUE(shop.automated->MakeDue({}).ok());
   EXPECT_EQ(shop.List().size(), 2u) << "it is the same table";
-  ASSERT_TRUE(shop.tables->Retire("p/i/t", 100).ok());
+  ASSERT_TRUE(shop.tables->SoftDelete("p/i/t", 100).ok());
   shop.CreateTable("t", "259200 86400");
   ASSERT_TRUE(shop.automated->MakeDue({}).ok());
   EXPECT_EQ(shop.List().size(), 3u);
@@ -216,9 +216,9 @@ TEST(AutomatedBackup, ANewTableOfTheNameGetsItsFirstAtOnce) {
   shop.CreateTable("t", "259200 86400");
   ASSERT_TRUE(shop.automated->MakeDue({}).ok());
   EXPECT_EQ(shop.List().size(), 4u);
-  ASSERT_TRUE(shop.tables->Retire("p/i/t", 100).ok());
+  ASSERT_TRUE(shop.tables->SoftDelete("p/i/t", 100).ok());
   EXPECT_EQ(record_count(), 2u);
-  ASSERT_TRUE(shop.tables->PurgeRetired(100).ok());
+  ASSERT_TRUE(shop.tables->PurgeSoftDeleted(100).ok());
   EXPECT_EQ(record_count(), 1u);
   // As after a deletion on a full disk.
   ASSERT_TRUE(shop.records

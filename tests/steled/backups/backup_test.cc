@@ -353,8 +353,8 @@ TEST(Backup, ListsAreOfAClusterOrAnInstanceTheNewestFirst) {
   EXPECT_TRUE(absl::IsInvalidArgument(shop.backups->List(request, &response)));
   EXPECT_EQ(shop.List("projects/p/instances/i/clusters/other"), Rows());
   EXPECT_EQ(shop.List("projects/p/instances/i2/clusters/-"), Rows());
-  EXPECT_TRUE(shop.backups->HasOf("projects/p/instances/i"));
-  EXPECT_FALSE(shop.backups->HasOf("projects/p/instances/"));
+  EXPECT_TRUE(shop.backups->HasBackupOf("projects/p/instances/i"));
+  EXPECT_FALSE(shop.backups->HasBackupOf("projects/p/instances/"));
   EXPECT_TRUE(shop.backups->Delete(Shop::NameOf("c")).ok());
   EXPECT_EQ(shop.List(kCluster), Rows({"a", "b"}));
   EXPECT_FALSE(fs::exists(directory.path() + "/db-backups/p@i@c@c"));

@@ -38,7 +38,7 @@ class Watcher {
   // Waits until the call is woken, and resumes it.
   void Resume() {
     call_.AwaitWake();
-    status_ = call_.TakeRest()->Resume(&call_);
+    status_ = call_.TakeContinuation()->Resume(&call_);
   }
   // Returns response number `index`.
   int Told(size_t index) { return call_.Answer<HealthCheckResponse>(index).status(); }
@@ -174,7 +174,7 @@ TEST(Health, AWatchIsToldOfEachChangeAndOfTheEnd) {
   EXPECT_EQ(watcher.Told(3), HealthCheckResponse::NOT_SERVING);
   EXPECT_EQ(watcher.code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(watcher.told_count(), 4U);
-  EXPECT_EQ(watcher.call().TakeRest(), nullptr);
+  EXPECT_EQ(watcher.call().TakeContinuation(), nullptr);
   Watcher late(&health, "google.bigtable.v2.Bigtable");
   EXPECT_EQ(late.Told(0), HealthCheckResponse::NOT_SERVING);
   EXPECT_EQ(late.code(), absl::StatusCode::kUnavailable);
@@ -187,7 +187,7 @@ TEST(Health, AWatchThatIsWokenWithoutAChangeSendsNothing) {
   watcher.Resume();
   EXPECT_EQ(watcher.told_count(), 1U);
   EXPECT_EQ(watcher.call().pause_kind(), PauseKind::kForEvent);
-  EXPECT_NE(watcher.call().TakeRest(), nullptr);
+  EXPECT_NE(watcher.call().TakeContinuation(), nullptr);
 }
 
 TEST(Health, ManyMayWatch) {
@@ -210,10 +210,10 @@ TEST(Health, AWatchAboveTheLimitIsRefusedUntilAnotherEnds) {
     Watcher refused(&health);
     EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
     EXPECT_EQ(refused.told_count(), 0U);
-    EXPECT_EQ(refused.call().TakeRest(), nullptr);
+    EXPECT_EQ(refused.call().TakeContinuation(), nullptr);
     EXPECT_EQ(refused.call().refusal(), RefusalCause::kOtherCallLimit);
   }
-  ASSERT_NE(first.call().TakeRest(), nullptr);  // and is destroyed, as at the end of a call
+  ASSERT_NE(first.call().TakeContinuation(), nullptr);  // and is destroyed, as at the end of a call
   Watcher next(&health);
   EXPECT_EQ(next.Told(0), HealthCheckResponse::SERVING);
   const Watcher refused(&health);
@@ -223,7 +223,8 @@ TEST(Health, AWatchAboveTheLimitIsRefusedUntilAnotherEnds) {
 TEST(Health, AWatchThatHasEndedIsNotWoken) {
   HealthService health;
   Watcher watcher(&health);
-  ASSERT_NE(watcher.call().TakeRest(), nullptr);  // and is destroyed, as at the end of a call
+  ASSERT_NE(watcher.call().TakeContinuation(),
+            nullptr);  // and is destroyed, as at the end of a call
   health.SetServing(false);
   EXPECT_FALSE(watcher.call().is_woken());
 }
@@ -245,7 +246,7 @@ TEST(Health, AWatchOfAClientThatDoesNotReadWaitsWithoutAThread) {
   EXPECT_EQ(call.pause_kind(), PauseKind::kForRoom);
   EXPECT_EQ(call.answer_count(), 0U);
   call.SetRoom(1);
-  EXPECT_TRUE(call.TakeRest()->Resume(&call).ok());
+  EXPECT_TRUE(call.TakeContinuation()->Resume(&call).ok());
   EXPECT_EQ(call.Answer<HealthCheckResponse>(0).status(), HealthCheckResponse::SERVING);
 }
 

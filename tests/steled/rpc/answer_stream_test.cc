@@ -24,7 +24,7 @@ TEST(AnswerStream, SendsAllMessages) {
   EXPECT_TRUE(FiveMessages()->Run(&call).ok());
   EXPECT_EQ(call.answer_count(), 5u);
   EXPECT_EQ(call.last_index(), 4u);
-  EXPECT_EQ(call.TakeRest(), nullptr);
+  EXPECT_EQ(call.TakeContinuation(), nullptr);
 }
 
 TEST(AnswerStream, APauseHoldsNoThread) {
@@ -33,28 +33,28 @@ TEST(AnswerStream, APauseHoldsNoThread) {
   EXPECT_TRUE(FiveMessages()->Run(&call).ok());
   EXPECT_EQ(call.answer_count(), 2u);
   EXPECT_EQ(call.pause_kind(), PauseKind::kForRoom);
-  std::shared_ptr<PausedCall> rest = call.TakeRest();
-  ASSERT_NE(rest, nullptr);
+  std::shared_ptr<PausedCall> continuation = call.TakeContinuation();
+  ASSERT_NE(continuation, nullptr);
   call.SetRoom(3);
-  EXPECT_TRUE(rest->Resume(&call).ok());
+  EXPECT_TRUE(continuation->Resume(&call).ok());
   EXPECT_EQ(call.answer_count(), 3u);
-  rest = call.TakeRest();
-  ASSERT_NE(rest, nullptr);
+  continuation = call.TakeContinuation();
+  ASSERT_NE(continuation, nullptr);
   call.SetRoom(100);
-  EXPECT_TRUE(rest->Resume(&call).ok());
+  EXPECT_TRUE(continuation->Resume(&call).ok());
   EXPECT_EQ(call.answer_count(), 5u);
   EXPECT_EQ(call.last_index(), 4u);
-  EXPECT_EQ(call.TakeRest(), nullptr);
+  EXPECT_EQ(call.TakeContinuation(), nullptr);
 }
 
 TEST(AnswerStream, EndsWhenNobodyListens) {
   FakeCall call;
   call.SetRoom(1);
   EXPECT_TRUE(FiveMessages()->Run(&call).ok());
-  const std::shared_ptr<PausedCall> rest = call.TakeRest();
-  ASSERT_NE(rest, nullptr);
+  const std::shared_ptr<PausedCall> continuation = call.TakeContinuation();
+  ASSERT_NE(continuation, nullptr);
   call.Hang();
-  EXPECT_TRUE(absl::IsCancelled(rest->Resume(&call)));
+  EXPECT_TRUE(absl::IsCancelled(continuation->Resume(&call)));
   EXPECT_EQ(call.answer_count(), 1u);
 }
 

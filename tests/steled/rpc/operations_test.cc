@@ -176,14 +176,14 @@ TEST_F(WaitTest, ACallIsPausedUntilTheWorkIsDone) {
   ASSERT_TRUE(operations_.WaitOperation(request_, &call).ok());
   EXPECT_EQ(call.pause_kind(), PauseKind::kForEvent);
   EXPECT_EQ(call.answer_count(), 0U);
-  std::shared_ptr<PausedCall> rest = call.TakeRest();
-  ASSERT_NE(rest, nullptr);
-  EXPECT_LE(rest->until(), std::chrono::steady_clock::now() + std::chrono::seconds(30));
+  std::shared_ptr<PausedCall> continuation = call.TakeContinuation();
+  ASSERT_NE(continuation, nullptr);
+  EXPECT_LE(continuation->until(), std::chrono::steady_clock::now() + std::chrono::seconds(30));
   End();
   call.AwaitWake();
-  ASSERT_TRUE(rest->Resume(&call).ok());
+  ASSERT_TRUE(continuation->Resume(&call).ok());
   EXPECT_TRUE(IsDone(&call));
-  EXPECT_EQ(call.TakeRest(), nullptr);
+  EXPECT_EQ(call.TakeContinuation(), nullptr);
   FakeCall late;
   ASSERT_TRUE(operations_.WaitOperation(request_, &late).ok());
   EXPECT_TRUE(IsDone(&late));
@@ -195,15 +195,16 @@ TEST_F(WaitTest, ACallEndsWhenItsTimeoutIsOver) {
   request_.mutable_timeout();
   FakeCall impatient;
   ASSERT_TRUE(operations_.WaitOperation(request_, &impatient).ok());
-  EXPECT_EQ(impatient.TakeRest(), nullptr);
+  EXPECT_EQ(impatient.TakeContinuation(), nullptr);
   EXPECT_FALSE(IsDone(&impatient));
   request_.mutable_timeout()->set_nanos(1'000'000);
   FakeCall call;
   ASSERT_TRUE(operations_.WaitOperation(request_, &call).ok());
   // A slow machine may find the timeout over at once.
-  if (const std::shared_ptr<PausedCall> rest = call.TakeRest(); rest != nullptr) {
-    while (std::chrono::steady_clock::now() < rest->until()) std::this_thread::yield();
-    ASSERT_TRUE(rest->Resume(&call).ok());
+  if (const std::shared_ptr<PausedCall> continuation = call.TakeContinuation();
+      continuation != nullptr) {
+    while (std::chrono::steady_clock::now() < continuation->until()) std::this_thread::yield();
+    ASSERT_TRUE(continuation->Resume(&call).ok());
   }
   EXPECT_FALSE(IsDone(&call));
 }
@@ -216,7 +217,7 @@ TEST_F(WaitTest, ACallEndsWhenTheOperationIsDeleted) {
   google::protobuf::Empty response;
   ASSERT_TRUE(operations_.DeleteOperation(deletion, &response).ok());
   call.AwaitWake();
-  EXPECT_TRUE(absl::IsNotFound(call.TakeRest()->Resume(&call)));
+  EXPECT_TRUE(absl::IsNotFound(call.TakeContinuation()->Resume(&call)));
 }
 
 TEST_F(WaitTest, OnlyCallsOfTheOperationThatChangesAreWoken) {
@@ -234,7 +235,7 @@ TEST_F(WaitTest, OnlyCallsOfTheOperationThatChangesAreWoken) {
   EXPECT_FALSE(call.is_woken());
   End();
   call.AwaitWake();
-  ASSERT_TRUE(call.TakeRest()->Resume(&call).ok());
+  ASSERT_TRUE(call.TakeContinuation()->Resume(&call).ok());
   EXPECT_TRUE(IsDone(&call));
 }
 
@@ -244,12 +245,12 @@ TEST_F(WaitTest, TheEndOfWaitsSendsThePresentState) {
   ASSERT_TRUE(operations_.WaitOperation(request_, &call).ok());
   operations_.EndWaits();
   call.AwaitWake();
-  ASSERT_TRUE(call.TakeRest()->Resume(&call).ok());
+  ASSERT_TRUE(call.TakeContinuation()->Resume(&call).ok());
   EXPECT_FALSE(IsDone(&call));
-  EXPECT_EQ(call.TakeRest(), nullptr);
+  EXPECT_EQ(call.TakeContinuation(), nullptr);
   FakeCall late;
   ASSERT_TRUE(operations_.WaitOperation(request_, &late).ok());
-  EXPECT_EQ(late.TakeRest(), nullptr);
+  EXPECT_EQ(late.TakeContinuation(), nullptr);
   EXPECT_FALSE(IsDone(&late));
 }
 
@@ -262,7 +263,7 @@ TEST_F(WaitTest, ManyCallsMayWaitAndTheEndWakesAll) {
   operations_.Stop();
   for (FakeCall& call : calls) {
     call.AwaitWake();
-    ASSERT_TRUE(call.TakeRest()->Resume(&call).ok());
+    ASSERT_TRUE(call.TakeContinuation()->Resume(&call).ok());
     EXPECT_TRUE(IsDone(&call));
   }
 }
@@ -282,17 +283,17 @@ TEST_F(FewWaitsTest, ACallAboveTheLimitGetsTheStateAtOnceUntilAnotherEnds) {
   for (int i = 0; i < 3; ++i) {
     FakeCall above;
     ASSERT_TRUE(operations_.WaitOperation(request_, &above).ok());
-    EXPECT_EQ(above.TakeRest(), nullptr);
+    EXPECT_EQ(above.TakeContinuation(), nullptr);
     EXPECT_FALSE(IsDone(&above));
   }
   // A call that waits keeps its place when it is woken for nothing.
-  ASSERT_TRUE(second.TakeRest()->Resume(&second).ok());
+  ASSERT_TRUE(second.TakeContinuation()->Resume(&second).ok());
   EXPECT_EQ(second.answer_count(), 0U);
-  ASSERT_NE(first.TakeRest(), nullptr);  // and is destroyed, as at the end of a call
+  ASSERT_NE(first.TakeContinuation(), nullptr);  // and is destroyed, as at the end of a call
   FakeCall next;
   ASSERT_TRUE(operations_.WaitOperation(request_, &next).ok());
   EXPECT_EQ(next.answer_count(), 0U);
-  EXPECT_NE(next.TakeRest(), nullptr);
+  EXPECT_NE(next.TakeContinuation(), nullptr);
 }
 
 // Calls through a transport. No wait is over before the end, however slow the machine is.

@@ -23,7 +23,7 @@ namespace {
 using google::bigtable::v2::ReadRowsResponse;
 using Rows = std::vector<std::string>;
 
-TEST(RowsBehind, KeepsWhatComesLater) {
+TEST(RowsAfter, KeepsWhatComesLater) {
   RowSet rows;
   for (const char* const key : {"a", "m", "z"}) rows.Append(key);
   for (const RowRange& range :
@@ -33,7 +33,7 @@ TEST(RowsBehind, KeepsWhatComesLater) {
     rows.Append(range);
   }
   for (const bool is_reversed : {false, true}) {
-    const RowSet left = RowsBehind(rows, "m", is_reversed);
+    const RowSet left = RowsAfter(rows, "m", is_reversed);
     EXPECT_EQ(left.row_keys(), Rows({is_reversed ? "a" : "z"}));
     for (const char* const key : {"a", "b", "l", "m", "m0", "n", "zz"}) {
       const auto holds = [&](const RowSet& set) {
@@ -47,8 +47,8 @@ TEST(RowsBehind, KeepsWhatComesLater) {
     for (const RowRange& range : left.ranges())
       EXPECT_FALSE(range.IsEmpty() && range.start() > range.end());
   }
-  EXPECT_EQ(RowsBehind(RowSet(RowRange::Closed("a", "m")), "m", false), RowSet());
-  EXPECT_EQ(RowsBehind(RowSet(RowRange::Closed("m", "z")), "m", true), RowSet());
+  EXPECT_EQ(RowsAfter(RowSet(RowRange::Closed("a", "m")), "m", false), RowSet());
+  EXPECT_EQ(RowsAfter(RowSet(RowRange::Closed("m", "z")), "m", true), RowSet());
 }
 
 class ReadRowsCallTest : public testing::Test {
@@ -74,13 +74,14 @@ class ReadRowsCallTest : public testing::Test {
     absl::Status status = std::make_shared<ReadRowsCall>(std::move(request), ScanCounter(),
                                                          std::chrono::steady_clock::now())
                               ->Run(call);
-    for (std::shared_ptr<PausedCall> rest; (rest = call->TakeRest()) != nullptr; ++pauses) {
+    for (std::shared_ptr<PausedCall> continuation;
+         (continuation = call->TakeContinuation()) != nullptr; ++pauses) {
       EXPECT_EQ(call->answer_count(), room);
       if (on_pause_) on_pause_(pauses);
-      shrunk_count_ += rest->Shrink() != nullptr ? 1 : 0;
-      EXPECT_EQ(rest->Shrink(), nullptr) << "it has nothing more to give";
+      shrunk_count_ += continuation->Shrink() != nullptr ? 1 : 0;
+      EXPECT_EQ(continuation->Shrink(), nullptr) << "it has nothing more to give";
       call->SetRoom(++room);
-      status = rest->Resume(call);
+      status = continuation->Resume(call);
     }
     EXPECT_EQ(status, absl::OkStatus());
     EXPECT_TRUE(call->last_index().has_value());
@@ -172,7 +173,7 @@ TEST_F(ReadRowsCallTest, WhatAPausedReadHoldsIsCharged) {
           ScanCounter(), std::chrono::steady_clock::now())
           ->Run(&poor);
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
-  EXPECT_EQ(poor.TakeRest(), nullptr);
+  EXPECT_EQ(poor.TakeContinuation(), nullptr);
 }
 
 // The engine reports progress from within its own functions.
@@ -194,7 +195,7 @@ TEST_F(ReadRowsCallTest, AReadWhoseProgressFindsNoMemoryEnds) {
                                   .table_name = "t",
                                   .rows = RowSet(RowRange::StartingAt("small")),
                                   .filter = Filter::Interleave(slow),
-                                  .tells_scanned = true};
+                                  .sends_last_scanned_key = true};
     // A message is due if none was sent for a while.
     const auto begin = std::chrono::steady_clock::now() - std::chrono::hours(1);
     status = std::make_shared<ReadRowsCall>(std::move(request), ScanCounter(), begin)->Run(&call);

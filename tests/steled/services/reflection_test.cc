@@ -152,14 +152,14 @@ TEST_F(OpenReflection, AStreamWaitsForRequestsWithoutAThread) {
     EXPECT_EQ(call_.pause_kind(), PauseKind::kForMessage);
     EXPECT_EQ(call_.answer_count(), i);
     call_.Give(Question());
-    const std::shared_ptr<PausedCall> rest = call_.TakeRest();
-    ASSERT_NE(rest, nullptr);
-    EXPECT_TRUE(rest->Resume(&call_).ok());
+    const std::shared_ptr<PausedCall> continuation = call_.TakeContinuation();
+    ASSERT_NE(continuation, nullptr);
+    EXPECT_TRUE(continuation->Resume(&call_).ok());
   }
   EXPECT_EQ(call_.answer_count(), 4u);
-  const std::shared_ptr<PausedCall> rest = call_.TakeRest();
-  ASSERT_NE(rest, nullptr);
-  EXPECT_EQ(rest->Resume(&call_).code(), absl::StatusCode::kUnavailable)
+  const std::shared_ptr<PausedCall> continuation = call_.TakeContinuation();
+  ASSERT_NE(continuation, nullptr);
+  EXPECT_EQ(continuation->Resume(&call_).code(), absl::StatusCode::kUnavailable)
       << "it is resumed without a request after a long time";
 }
 
@@ -170,9 +170,9 @@ TEST_F(OpenReflection, AStreamThatIsNotReadWaitsWithoutAThread) {
   EXPECT_EQ(call_.pause_kind(), PauseKind::kForRoom);
   EXPECT_EQ(call_.answer_count(), 1u);
   call_.SetRoom(3);
-  const std::shared_ptr<PausedCall> rest = call_.TakeRest();
-  ASSERT_NE(rest, nullptr);
-  EXPECT_TRUE(rest->Resume(&call_).ok());
+  const std::shared_ptr<PausedCall> continuation = call_.TakeContinuation();
+  ASSERT_NE(continuation, nullptr);
+  EXPECT_TRUE(continuation->Resume(&call_).ok());
   EXPECT_EQ(call_.answer_count(), 3u);
 }
 

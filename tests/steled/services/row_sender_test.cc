@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 class RowSenderTest : public testing::Test {
  protected:
-  RowSender New(bool tells_scanned) {
+  RowSender New(bool sends_last_scanned_key) {
     return RowSender(
         [this](const std::string& framed, bool is_last) {
           ReadRowsResponse message;
@@ -29,7 +29,7 @@ class RowSenderTest : public testing::Test {
           sent_.push_back(text + (is_last ? " last" : ""));
           return true;
         },
-        tells_scanned, start_);
+        sends_last_scanned_key, start_);
   }
 
   static bool Add(RowSender* sender, std::string_view key, RowSender::TimePoint now,
@@ -98,14 +98,14 @@ TEST_F(RowSenderTest, NothingIsSaidInTheMiddleOfARow) {
   EXPECT_EQ(sent_, std::vector<std::string>({"a", "b."}));
 }
 
-TEST(TakesScanned, ReadsTheClientsFeatures) {
-  EXPECT_TRUE(TakesScanned("CAEgAQ=="));  // cbt's
-  EXPECT_TRUE(TakesScanned("CAEgAQ"));
-  EXPECT_TRUE(TakesScanned("IAF4AQ=="));  // with an unknown field
-  EXPECT_FALSE(TakesScanned(""));
-  EXPECT_FALSE(TakesScanned("CAE="));
-  EXPECT_FALSE(TakesScanned("!"));
-  EXPECT_FALSE(TakesScanned("/w=="));
+TEST(SupportsLastScannedKey, ReadsTheClientsFeatures) {
+  EXPECT_TRUE(SupportsLastScannedKey("CAEgAQ=="));  // cbt's
+  EXPECT_TRUE(SupportsLastScannedKey("CAEgAQ"));
+  EXPECT_TRUE(SupportsLastScannedKey("IAF4AQ=="));  // with an unknown field
+  EXPECT_FALSE(SupportsLastScannedKey(""));
+  EXPECT_FALSE(SupportsLastScannedKey("CAE="));
+  EXPECT_FALSE(SupportsLastScannedKey("!"));
+  EXPECT_FALSE(SupportsLastScannedKey("/w=="));
 }
 
 }  // namespace

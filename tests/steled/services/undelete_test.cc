@@ -110,7 +110,7 @@ TEST(UndeleteTest, WithoutAPeriodADeletedTableIsGone) {
   EXPECT_EQ(UndeleteIt(&client, "t"), grpc::StatusCode::NOT_FOUND);
 }
 
-TEST(RetiredTables, GoWhenTheirTimeIsOver) {
+TEST(SoftDeletedTables, GoWhenTheirTimeIsOver) {
   const ScratchDirectory directory;
   absl::StatusOr<Database> opened = Database::Open(directory.path() + "/db");
   ASSERT_TRUE(opened.ok()) << opened.status();
@@ -118,32 +118,32 @@ TEST(RetiredTables, GoWhenTheirTimeIsOver) {
   OpenTables tables(database);
   for (const char* const name : {"p/i/early", "p/i/late"})
     ASSERT_TRUE(tables.Create(name, Schema().AddFamily("f")).ok());
-  ASSERT_TRUE(tables.Retire("p/i/early", 100).ok());
-  ASSERT_TRUE(tables.Retire("p/i/late", 200).ok());
+  ASSERT_TRUE(tables.SoftDelete("p/i/early", 100).ok());
+  ASSERT_TRUE(tables.SoftDelete("p/i/late", 200).ok());
   EXPECT_TRUE(tables.List("")->empty());
   EXPECT_FALSE(tables.IsTaken("p/i/early"));
   std::stop_source stop;
   stop.request_stop();
-  ASSERT_TRUE(tables.PurgeRetired(150, stop.get_token()).ok());
+  ASSERT_TRUE(tables.PurgeSoftDeleted(150, stop.get_token()).ok());
   EXPECT_EQ(database.ListTables()->size(), 2u) << "it was stopped";
-  ASSERT_TRUE(tables.PurgeRetired(150).ok());
+  ASSERT_TRUE(tables.PurgeSoftDeleted(150).ok());
   EXPECT_EQ(*database.ListTables(), std::vector<std::string>({"p/i/late"}));
-  EXPECT_TRUE(absl::IsNotFound(tables.Unretire("p/i/early")));
-  // The next process finds the retired tables and their times.
+  EXPECT_TRUE(absl::IsNotFound(tables.Undelete("p/i/early")));
+  // The next process finds the soft-deleted tables and their times.
   OpenTables next(database);
-  ASSERT_TRUE(next.LoadRetired().ok());
+  ASSERT_TRUE(next.LoadSoftDeleted().ok());
   EXPECT_TRUE(next.List("")->empty());
-  ASSERT_TRUE(next.PurgeRetired(199).ok());
-  EXPECT_TRUE(next.Unretire("p/i/late").ok());
+  ASSERT_TRUE(next.PurgeSoftDeleted(199).ok());
+  EXPECT_TRUE(next.Undelete("p/i/late").ok());
   EXPECT_EQ(next.List("")->size(), 1u);
   EXPECT_TRUE(next.IsTaken("p/i/late"));
-  ASSERT_TRUE(next.PurgeRetired(300).ok()) << "what came back stays";
+  ASSERT_TRUE(next.PurgeSoftDeleted(300).ok()) << "what came back stays";
   EXPECT_EQ(database.ListTables()->size(), 1u);
   EXPECT_TRUE(database.Close().ok());
 }
 
 // A clock that leaps ahead ends no period: the leap is not trusted.
-TEST(RetiredTables, AreRestoredBesideAClockThatLeaps) {
+TEST(SoftDeletedTables, AreRestoredBesideAClockThatLeaps) {
   const ScratchDirectory directory;
   const auto clock = std::make_shared<LeapingClock>(Timestamp::FromMicros(1'700'000'000'000'000));
   absl::StatusOr<Database> opened = Database::Open(directory.path() + "/db", {.clock = clock});
@@ -179,7 +179,7 @@ TEST(RetiredTables, AreRestoredBesideAClockThatLeaps) {
 }
 
 // A backup may be made of a table while it is being deleted, so its schema has the mark.
-TEST(RetiredTables, ARestoredOneIsNotRetired) {
+TEST(SoftDeletedTables, ARestoredOneIsNotSoftDeleted) {
   const ScratchDirectory directory;
   absl::StatusOr<Database> opened = Database::Open(directory.path() + "/db");
   ASSERT_TRUE(opened.ok()) << opened.status();
@@ -187,12 +187,12 @@ TEST(RetiredTables, ARestoredOneIsNotRetired) {
   OpenTables tables(database);
   absl::StatusOr<Table> source = tables.Create("p/i/source", Schema().AddFamily("f"));
   ASSERT_TRUE(source.ok()) << source.status();
-  ASSERT_TRUE(tables.Retire("p/i/source", 100).ok());
+  ASSERT_TRUE(tables.SoftDelete("p/i/source", 100).ok());
   ASSERT_TRUE(tables.CreateHidden("p/i/restored", *source->schema()).ok());
   ASSERT_TRUE(tables.Reveal("p/i/restored").ok());
   OpenTables next(database);
-  ASSERT_TRUE(next.LoadRetired().ok());
-  ASSERT_TRUE(next.PurgeRetired(300).ok());
+  ASSERT_TRUE(next.LoadSoftDeleted().ok());
+  ASSERT_TRUE(next.PurgeSoftDeleted(300).ok());
   EXPECT_EQ(*next.List(""), std::vector<std::string>({"p/i/restored"}));
   EXPECT_TRUE(database.Close().ok());
 }

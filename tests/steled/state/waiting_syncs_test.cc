@@ -60,7 +60,7 @@ void ExpectNoWait(const std::function<absl::Status()>& change,
 class WaitingSyncsTest : public testing::Test {
  protected:
   WaitingSyncsTest() {
-    for (const char* const id : {"t", "cached", "deleted", "retired"})
+    for (const char* const id : {"t", "cached", "deleted", "soft-deleted"})
       EXPECT_TRUE(tables_.Create("p/i/" + std::string(id), Schema().AddFamily("f")).ok());
     EXPECT_TRUE(tables_.Find(NameOf("cached")).ok());
   }
@@ -85,16 +85,16 @@ TEST_F(WaitingSyncsTest, RequestsDoNotWaitForTheDeletionOfATable) {
   EXPECT_TRUE(absl::IsNotFound(tables_.Find(NameOf("deleted")).status()));
 }
 
-TEST_F(WaitingSyncsTest, RequestsDoNotWaitForARetiredTable) {
-  ExpectNoWait([this] { return tables_.Retire("p/i/retired", 100); },
+TEST_F(WaitingSyncsTest, RequestsDoNotWaitForASoftDeletedTable) {
+  ExpectNoWait([this] { return tables_.SoftDelete("p/i/soft-deleted", 100); },
                [this] { ExpectTablesAreFound(); });
-  EXPECT_TRUE(absl::IsNotFound(tables_.Find(NameOf("retired")).status()));
-  ExpectNoWait([this] { return tables_.Unretire("p/i/retired"); },
+  EXPECT_TRUE(absl::IsNotFound(tables_.Find(NameOf("soft-deleted")).status()));
+  ExpectNoWait([this] { return tables_.Undelete("p/i/soft-deleted"); },
                [this] {
                  ExpectTablesAreFound();
-                 EXPECT_TRUE(absl::IsNotFound(tables_.Find(NameOf("retired")).status()));
+                 EXPECT_TRUE(absl::IsNotFound(tables_.Find(NameOf("soft-deleted")).status()));
                });
-  EXPECT_TRUE(tables_.Find(NameOf("retired")).ok());
+  EXPECT_TRUE(tables_.Find(NameOf("soft-deleted")).ok());
 }
 
 TEST_F(WaitingSyncsTest, NoRequestSeesATableThatIsBeingRestored) {
@@ -128,7 +128,7 @@ TEST_F(WaitingSyncsTest, BackupsAreReadWhileOneIsChanged) {
   request.set_backup_id("b");
   request.mutable_backup()->set_source_table(NameOf("t"));
   request.mutable_backup()->mutable_expire_time()->set_seconds(1'700'000'000 + 86'400);
-  ASSERT_TRUE(backups.MakeNow(request, {}).ok());
+  ASSERT_TRUE(backups.CreateAndWait(request, {}).ok());
   const auto expect_listed = [&](int count) {
     admin_wire::ListBackupsRequest list;
     list.set_parent(request.parent());
@@ -136,7 +136,7 @@ TEST_F(WaitingSyncsTest, BackupsAreReadWhileOneIsChanged) {
     EXPECT_EQ(backups.List(list, &response), absl::OkStatus());
     EXPECT_EQ(response.backups_size(), count);
     EXPECT_EQ(backups.Get(kChangedBackup).ok(), count == 1);
-    EXPECT_EQ(backups.HasOf("projects/p/instances/i"), count == 1);
+    EXPECT_EQ(backups.HasBackupOf("projects/p/instances/i"), count == 1);
   };
   admin_wire::UpdateBackupRequest update;
   update.mutable_backup()->set_name(kChangedBackup);

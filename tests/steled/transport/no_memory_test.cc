@@ -90,7 +90,7 @@ class NoMemoryTest : public TransportTest {
     };
   }
 
-  // With so few places one that is not released is noticed.
+  // With so few slots one that is not released is noticed.
   void StartSmall() {
     StartWithoutLooks([](TransportOptions* options) { options->calls_max = 2; });
   }
@@ -99,7 +99,7 @@ class NoMemoryTest : public TransportTest {
   void AwaitService() {
     {
       Http2Client client(transport_->address());
-      // The previous call may still have its place.
+      // The previous call may still have its slot.
       std::string status = client.Call("/echo", "beside").Status();
       while (status == "14") status = client.Call("/echo", "beside").Status();
       EXPECT_EQ(status, "0");

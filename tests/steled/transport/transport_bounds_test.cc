@@ -42,7 +42,7 @@ TEST_F(TransportTest, RequestsThatWaitAreBounded) {
 TEST_F(TransportTest, ARequestThatStopsInItsMiddleIsGivenUp) {
   StartWithoutLooks([](TransportOptions* options) {
     options->request_memory_bytes = MemoryFor(70'000);
-    options->cutoffs = std::chrono::milliseconds(1);
+    options->client_timeout = std::chrono::milliseconds(1);
   });
   Http2Client silent(transport_->address());
   silent.Hold();
@@ -72,7 +72,7 @@ TEST_F(TransportTest, ARequestThatStopsInItsMiddleIsGivenUp) {
 TEST_F(TransportTest, ARequestOfHeadersAloneIsGivenUp) {
   StartWithoutLooks([](TransportOptions* options) {
     options->request_memory_bytes = SmallMemoryFor(3 * Http2Connection::kStreamBytes + 100);
-    options->cutoffs = std::chrono::milliseconds(1);
+    options->client_timeout = std::chrono::milliseconds(1);
   });
   Http2Client client(transport_->address());
   EXPECT_EQ(client.Call("/echo", "").Status(), "0");  // it has sent the preface
@@ -93,11 +93,11 @@ TEST_F(TransportTest, ARequestOfHeadersAloneIsGivenUp) {
 // The frame with the headers says that more of them follow.
 TEST_F(TransportTest, HeadersThatStopInTheirMiddleAreGivenUp) {
   StartWithoutLooks(
-      [](TransportOptions* options) { options->cutoffs = std::chrono::milliseconds(1); });
+      [](TransportOptions* options) { options->client_timeout = std::chrono::milliseconds(1); });
   Http2Client client(transport_->address());
   EXPECT_EQ(client.Call("/echo", "").Status(), "0");
   client.SendRaw(std::string("\0\0\1\1\0\0\0\0\x65\x83", 10));  // POST
-  while (counter_.refused_for(RefusalCause::kSlowRequest) == 0) transport_->LookForStalled();
+  while (counter_.refused_for(RefusalCause::kSlowRequest) == 0) transport_->EndStalled();
   client.SendRaw(std::string("\0\0\2\x9\4\0\0\0\x65\x86\x84", 11));  // http /
   Http2Client other(transport_->address());
   EXPECT_EQ(other.Call("/echo", "").Status(), "0");
@@ -106,7 +106,7 @@ TEST_F(TransportTest, HeadersThatStopInTheirMiddleAreGivenUp) {
 // A few bytes now and then do not keep a request alive.
 TEST_F(TransportTest, ARequestThatHardlyMovesIsGivenUp) {
   StartWithoutLooks(
-      [](TransportOptions* options) { options->cutoffs = std::chrono::milliseconds(500); });
+      [](TransportOptions* options) { options->client_timeout = std::chrono::milliseconds(500); });
   Http2Client client(transport_->address());
   const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
   client.Write(stream, Framed(std::string(20'000'000, 'h')).substr(0, 50'000), false);
@@ -117,7 +117,7 @@ TEST_F(TransportTest, ARequestThatHardlyMovesIsGivenUp) {
     do {
       ASSERT_EQ(client.Call("/take", "").Status(), "0");
     } while (std::chrono::steady_clock::now() < next);
-    transport_->LookForStalled();
+    transport_->EndStalled();
   }
   EXPECT_EQ(client.answer(stream).Status(), "14");
 }
@@ -126,7 +126,7 @@ TEST_F(TransportTest, ARequestThatHardlyMovesIsGivenUp) {
 // for requests and keep it.
 TEST_F(TransportTest, ALargeRequestThatSlowsDownIsGivenUp) {
   StartWithoutLooks(
-      [](TransportOptions* options) { options->cutoffs = std::chrono::milliseconds(500); });
+      [](TransportOptions* options) { options->client_timeout = std::chrono::milliseconds(500); });
   Http2Client client(transport_->address());
   const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
   client.Write(stream, Framed(std::string(16'000'000, 'h')).substr(0, 8'000'000), false);
@@ -137,7 +137,7 @@ TEST_F(TransportTest, ALargeRequestThatSlowsDownIsGivenUp) {
     do {
       ASSERT_EQ(client.Call("/take", "").Status(), "0");
     } while (std::chrono::steady_clock::now() < next);
-    transport_->LookForStalled();
+    transport_->EndStalled();
   }
   EXPECT_EQ(client.answer(stream).Status(), "14");
   EXPECT_EQ(client.answer(stream).headers.at("grpc-message"), "The request stopped in its middle");
@@ -146,7 +146,7 @@ TEST_F(TransportTest, ALargeRequestThatSlowsDownIsGivenUp) {
 // The server holds a whole message whose request does not end. No thread waits for the end.
 TEST_F(TransportTest, ARequestThatDoesNotEndIsGivenUp) {
   StartWithoutLooks(
-      [](TransportOptions* options) { options->cutoffs = std::chrono::milliseconds(1); });
+      [](TransportOptions* options) { options->client_timeout = std::chrono::milliseconds(1); });
   Http2Client client(transport_->address());
   const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
   client.Write(stream, Framed("whole"), false);
@@ -158,7 +158,7 @@ TEST_F(TransportTest, ARequestThatDoesNotEndIsGivenUp) {
 
 TEST_F(TransportTest, ARequestHasATimeToComeWhole) {
   StartWithoutLooks(
-      [](TransportOptions* options) { options->request_time_max = std::chrono::milliseconds(1); });
+      [](TransportOptions* options) { options->request_timeout = std::chrono::milliseconds(1); });
   Http2Client client(transport_->address());
   const int32_t mute = client.Begin(Http2Client::GrpcHeaders("/echo"));
   const Looks looks(transport_.get());
@@ -549,7 +549,9 @@ TEST_F(TransportTest, StopCutsStreamsAndNotLastMessages) {
     call->Send(std::string(kPrefixBytes, '\0') + "done", true);
     return absl::OkStatus();
   };
-  Start([](TransportOptions* options) { options->last_words = std::chrono::minutes(10); });
+  Start([](TransportOptions* options) {
+    options->final_response_timeout = std::chrono::minutes(10);
+  });
   Http2Client client(transport_->address());
   std::vector<int32_t> streams;
   for (const char* const path : {"/deaf", "/flood", "/late"})

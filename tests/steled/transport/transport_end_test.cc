@@ -89,14 +89,14 @@ TEST_F(TransportEndTest, AnAnswerIsReadToTheEndWhileTheServerEnds) {
 // yet.
 class TransportDrainTest : public TransportTest {
  protected:
-  void BeginToEnd(std::chrono::milliseconds announcement, bool (Http2Client::*is_told)() const) {
+  void BeginToEnd(std::chrono::milliseconds goaway_timeout, bool (Http2Client::*is_told)() const) {
     methods_["/work"].run = [this](Call*) {
       running_.fetch_add(1);
       running_.notify_all();
       may_end_.wait();
       return absl::OkStatus();
     };
-    Start([&](TransportOptions* options) { options->announcement = announcement; });
+    Start([&](TransportOptions* options) { options->goaway_timeout = goaway_timeout; });
     first_.emplace(transport_->address());
     ASSERT_EQ(first_->Call("/echo", "").Status(), "0");
     half_ = first_->Begin(Http2Client::GrpcHeaders("/echo"));

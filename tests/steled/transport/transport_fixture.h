@@ -171,7 +171,8 @@ class TransportTest : public testing::Test, public Router {
     TransportOptions options;
     options.listen = "127.0.0.1:0";
     // A busy machine delays clients that read and send. Tests that expect a timeout set it.
-    options.cutoffs = options.stall_timeout = options.scarce_time = std::chrono::minutes(10);
+    options.client_timeout = options.stall_timeout = options.scarce_memory_timeout =
+        std::chrono::minutes(10);
     change(&options);
     absl::StatusOr<std::unique_ptr<Transport>> transport =
         Transport::Start(options, this, &counter_);
@@ -179,11 +180,11 @@ class TransportTest : public testing::Test, public Router {
     transport_ = *std::move(transport);
   }
 
-  // Like Start. The transport looks for stalled clients only when a test calls LookForStalled, so
+  // Like Start. The transport looks for stalled clients only when a test calls EndStalled, so
   // time limits of a millisecond do not end what a slow machine delays.
   void StartWithoutLooks(const std::function<void(TransportOptions*)>& change) {
     Start([&](TransportOptions* options) {
-      options->look_every = std::chrono::hours(24);
+      options->stall_check_interval = std::chrono::hours(24);
       change(options);
     });
   }
@@ -193,7 +194,7 @@ class TransportTest : public testing::Test, public Router {
     explicit Looks(Transport* transport)
         : thread_([transport](const std::stop_token& stop) {
             while (!stop.stop_requested()) {
-              transport->LookForStalled();
+              transport->EndStalled();
               std::this_thread::yield();
             }
           }) {}

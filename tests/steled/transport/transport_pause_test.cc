@@ -166,7 +166,7 @@ TEST_F(PauseTest, AnAnswerThatNobodyReadsIsLetGoOf) {
   const int32_t stream = BeginMany(&slow, "/large", 1)[0];
   ASSERT_TRUE(HasHeaders(&slow, {stream}));
   Http2Client other(transport_->address());
-  while (other.Call("/large", "").Status() == "14") transport_->LookForStalled();
+  while (other.Call("/large", "").Status() == "14") transport_->EndStalled();
   EXPECT_EQ(slow.Await(stream).error, kInternalError);
 }
 
@@ -191,7 +191,7 @@ TEST_F(PauseTest, WhileMemoryIsScarceClientsThatDoNotReadAreEndedEarlier) {
   };
   StartWithoutLooks([](TransportOptions* options) {
     options->request_memory_bytes = 8'000'000;
-    options->scarce_time = std::chrono::milliseconds(1);
+    options->scarce_memory_timeout = std::chrono::milliseconds(1);
   });
   std::vector<std::unique_ptr<Http2Client>> slow;
   for (int i = 0; i < 40; ++i) {
@@ -200,7 +200,7 @@ TEST_F(PauseTest, WhileMemoryIsScarceClientsThatDoNotReadAreEndedEarlier) {
     ASSERT_TRUE(slow.back()->Until([] { return true; }));
   }
   Http2Client other(transport_->address());
-  while (other.Call("/large", "").Status() != "0") transport_->LookForStalled();
+  while (other.Call("/large", "").Status() != "0") transport_->EndStalled();
 }
 
 TEST_F(PauseTest, OtherPathsHavePlacesOfTheirOwn) {
@@ -531,8 +531,8 @@ TEST_F(PauseTest, ConnectionsBeyondTheMostAreClosed) {
 // Its system still acknowledges bytes, but no process reads them.
 TEST_F(PauseTest, AClientThatAnswersNoPingIsGone) {
   StartWithoutLooks([](TransportOptions* options) {
-    options->ping_after = std::chrono::milliseconds(1);
-    options->cutoffs = std::chrono::milliseconds(1);
+    options->ping_delay = std::chrono::milliseconds(1);
+    options->client_timeout = std::chrono::milliseconds(1);
   });
   Http2Client silent(transport_->address());
   EXPECT_EQ(silent.Call("/echo", "").Status(), "0");

@@ -14,10 +14,10 @@ namespace stele::cli {
 
 constexpr std::chrono::seconds kCallDeadline(60);
 
-inline ReadOptions Reading() {
+inline ReadOptions MakeReadOptions() {
   return {.deadline = std::chrono::steady_clock::now() + kCallDeadline};
 }
-inline WriteOptions Writing() {
+inline WriteOptions MakeWriteOptions() {
   return {.deadline = std::chrono::steady_clock::now() + kCallDeadline};
 }
 

@@ -38,7 +38,7 @@ absl::Status OperationRunner::Run(const Operation& operation, BenchCounts* count
       return Scan(operation, counts);
     case OperationKind::kQuery:
       STELE_RETURN_IF_ERROR(query_read_.status());
-      return (*query_read_)->Run(table_, Reading(), counts);
+      return (*query_read_)->Run(table_, MakeReadOptions(), counts);
     case OperationKind::kInsert:
       return Insert(operation, counts);
     case OperationKind::kUpdate:
@@ -46,7 +46,7 @@ absl::Status OperationRunner::Run(const Operation& operation, BenchCounts* count
     case OperationKind::kDelete:
       ++counts->rows;
       return table_.Apply(RowMutation(options_.keys.KeyOf(operation.row)).DeleteFromRow(),
-                          Writing());
+                          MakeWriteOptions());
     case OperationKind::kIncrement:
       return Increment(operation, counts);
     case OperationKind::kCheckAndMutate:
@@ -64,7 +64,7 @@ absl::Status OperationRunner::Read(const Operation& operation, BenchCounts* coun
   std::string key = options_.keys.KeyOf(operation.row);
   const bool is_missing = operation.kind == OperationKind::kReadMissing;
   if (is_missing) key += '+';
-  STELE_ASSIGN_OR_RETURN(const auto row, table_.ReadRow(key, {}, Reading()));
+  STELE_ASSIGN_OR_RETURN(const auto row, table_.ReadRow(key, {}, MakeReadOptions()));
   if (is_missing && row.has_value()) return absl::InternalError(fmt::format("row {} exists", key));
   if (!row.has_value()) return absl::OkStatus();  // never written, or deleted by the workload
   ++counts->rows;
@@ -75,8 +75,8 @@ absl::Status OperationRunner::Read(const Operation& operation, BenchCounts* coun
 absl::Status OperationRunner::ReadMany(const Operation& operation, BenchCounts* counts) {
   std::vector<std::string> keys;
   for (const uint64_t row : operation.rows) keys.push_back(options_.keys.KeyOf(row));
-  STELE_ASSIGN_OR_RETURN(const auto rows,
-                         table_.ReadMany(std::span<const std::string>(keys), {}, Reading()));
+  STELE_ASSIGN_OR_RETURN(
+      const auto rows, table_.ReadMany(std::span<const std::string>(keys), {}, MakeReadOptions()));
   for (const auto& row : rows) {
     if (!row.has_value()) continue;
     ++counts->rows;
@@ -87,7 +87,7 @@ absl::Status OperationRunner::ReadMany(const Operation& operation, BenchCounts* 
 
 absl::Status OperationRunner::Scan(const Operation& operation, BenchCounts* counts) {
   const std::string key = options_.keys.KeyOf(operation.row);
-  ReadOptions options = Reading();
+  ReadOptions options = MakeReadOptions();
   options.limit = static_cast<int64_t>(operation.row_count);
   RowRange range = RowRange::StartingAt(key);
   Filter filter;
@@ -125,7 +125,7 @@ absl::Status OperationRunner::Insert(const Operation& operation, BenchCounts* co
   ++counts->rows;
   counts->cells += options_.operations.fields * options_.versions;
   counts->value_bytes += options_.operations.fields * options_.versions * options_.value_bytes;
-  return table_.Apply(BenchRow(options_, operation.row, &values_), Writing());
+  return table_.Apply(BenchRow(options_, operation.row, &values_), MakeWriteOptions());
 }
 
 RowMutation OperationRunner::UpdateOf(const Operation& operation, BenchCounts* counts) {
@@ -139,14 +139,15 @@ RowMutation OperationRunner::UpdateOf(const Operation& operation, BenchCounts* c
 }
 
 absl::Status OperationRunner::Update(const Operation& operation, BenchCounts* counts) {
-  return table_.Apply(UpdateOf(operation, counts), Writing());
+  return table_.Apply(UpdateOf(operation, counts), MakeWriteOptions());
 }
 
 // The predicate is that the field exists. It is set in either case.
 absl::Status OperationRunner::CheckAndMutate(const Operation& operation, BenchCounts* counts) {
   const RowMutation mutation = UpdateOf(operation, counts);
   const Filter exists = Filter::Column(std::string(kBenchFamily), FieldName(operation.field));
-  return table_.CheckAndMutateRow(mutation.row_key(), exists, mutation, mutation, Writing())
+  return table_
+      .CheckAndMutateRow(mutation.row_key(), exists, mutation, mutation, MakeWriteOptions())
       .status();
 }
 
@@ -158,7 +159,7 @@ absl::Status OperationRunner::Increment(const Operation& operation, BenchCounts*
       .ReadModifyWriteRow(options_.keys.KeyOf(operation.row),
                           {ReadModifyWriteRule::IncrementAmount(std::string(kBenchFamily),
                                                                 std::string(kCounterColumn), 1)},
-                          Writing())
+                          MakeWriteOptions())
       .status();
 }
 
@@ -170,7 +171,7 @@ absl::Status OperationRunner::Bulk(const Operation& operation, BenchCounts* coun
   counts->rows += operation.row_count;
   counts->cells += cells;
   counts->value_bytes += cells * options_.value_bytes;
-  const auto failed = table_.BulkApply(mutations, Writing());
+  const auto failed = table_.BulkApply(mutations, MakeWriteOptions());
   return failed.empty() ? absl::OkStatus() : failed.front().status;
 }
 

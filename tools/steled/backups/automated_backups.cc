@@ -48,7 +48,7 @@ absl::Status AutomatedBackups::MakeDue(const std::stop_token& stop) {
   });
   absl::Status first;
   for (const std::string& name : names) {
-    if (Waits(name)) continue;
+    if (IsBackingOff(name)) continue;
     absl::Status made = stop.stop_requested() ? absl::CancelledError() : MakeIfDue(name, stop);
     if (absl::IsCancelled(made) && stop.stop_requested()) return absl::OkStatus();
     const bool is_deleted = absl::IsNotFound(made) && !tables_.IsTaken(name);
@@ -62,7 +62,7 @@ absl::Status AutomatedBackups::MakeDue(const std::stop_token& stop) {
   return first;
 }
 
-bool AutomatedBackups::Waits(const std::string& stored_name) const {
+bool AutomatedBackups::IsBackingOff(const std::string& stored_name) const {
   const auto found = unfinished_.find(stored_name);
   if (found == unfinished_.end()) return false;
   const int64_t waited_micros = clock_->Now().micros() - found->second.failed_micros;
@@ -123,7 +123,7 @@ absl::StatusOr<int64_t> AutomatedBackups::Make(const std::string& table_name,
   request.mutable_backup()->set_source_table(table_name);
   *request.mutable_backup()->mutable_expire_time() =
       ToWireTime(now_micros + policy.retention_period().seconds() * kMicrosPerSecond);
-  STELED_ASSIGN_OR_RETURN(const admin_wire::Backup backup, backups_.MakeNow(request, stop));
+  STELED_ASSIGN_OR_RETURN(const admin_wire::Backup backup, backups_.CreateAndWait(request, stop));
   return MicrosOf(backup.start_time());
 }
 

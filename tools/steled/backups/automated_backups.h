@@ -51,7 +51,7 @@ class AutomatedBackups {
     int64_t pause_micros = 0;   // from then until the next attempt
   };
 
-  bool Waits(const std::string& stored_name) const;
+  bool IsBackingOff(const std::string& stored_name) const;
   void NoteFailure(const std::string& stored_name);
   absl::Status MakeIfDue(const std::string& stored_name, const std::stop_token& stop);
   // Returns the start of the backup.

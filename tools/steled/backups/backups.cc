@@ -172,15 +172,15 @@ Schema RestoredSchema(const Schema& stored) {
 
 // ---- reading ----
 
-class Backups::Reading {
+class Backups::ReadPin {
  public:
-  Reading(Backups* owner, admin_wire::Backup backup) : owner_(*owner), backup_(std::move(backup)) {}
-  ~Reading() {
+  ReadPin(Backups* owner, admin_wire::Backup backup) : owner_(*owner), backup_(std::move(backup)) {}
+  ~ReadPin() {
     const std::lock_guard lock(owner_.mutex_);
     --owner_.entries_.at(backup_.name()).reader_count;
   }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
+  ReadPin(const ReadPin&) = delete;
+  ReadPin& operator=(const ReadPin&) = delete;
 
   const admin_wire::Backup& backup() const { return backup_; }
 
@@ -189,7 +189,7 @@ class Backups::Reading {
   const admin_wire::Backup backup_;
 };
 
-// Removes a reserved backup from the list, unless work was started that will settle it.
+// Removes a reserved backup from the list, unless work was started that will finish it.
 class Backups::Reservation {
  public:
   // Both must outlive this object.
@@ -280,12 +280,12 @@ absl::StatusOr<admin_wire::Backup> Backups::FindUnread(const std::string& name) 
   return entry->backup;
 }
 
-absl::StatusOr<std::unique_ptr<Backups::Reading>> Backups::Read(const std::string& name) {
+absl::StatusOr<std::unique_ptr<Backups::ReadPin>> Backups::PinForRead(const std::string& name) {
   const std::lock_guard changing(changing_);
   const std::lock_guard lock(mutex_);
   STELED_ASSIGN_OR_RETURN(Entry* const entry, FindReadyLocked(name));
   ++entry->reader_count;
-  return std::make_unique<Reading>(this, entry->backup);
+  return std::make_unique<ReadPin>(this, entry->backup);
 }
 
 // ---- creating ----
@@ -299,7 +299,7 @@ absl::Status Backups::Reserve(const admin_wire::Backup& backup) {
   return absl::OkStatus();
 }
 
-absl::Status Backups::Settle(const absl::Status& made, const admin_wire::Backup& backup) {
+absl::Status Backups::FinishReserved(const absl::Status& made, const admin_wire::Backup& backup) {
   const std::lock_guard lock(mutex_);
   if (!made.ok()) {
     entries_.erase(backup.name());
@@ -360,12 +360,12 @@ absl::Status Backups::Make(const std::stop_token& stop, admin_wire::Backup* back
                             StoredTableName(backup->source_table()));
     return directory_.Make(database_, stored_table, clock_.get(), stop, backup);
   });
-  const absl::Status status = Settle(made, *backup);
+  const absl::Status status = FinishReserved(made, *backup);
   return absl::IsNotFound(status) ? TableNotFound(backup->source_table()) : status;
 }
 
-absl::StatusOr<admin_wire::Backup> Backups::MakeNow(const admin_wire::CreateBackupRequest& request,
-                                                    const std::stop_token& stop) {
+absl::StatusOr<admin_wire::Backup> Backups::CreateAndWait(
+    const admin_wire::CreateBackupRequest& request, const std::stop_token& stop) {
   STELED_ASSIGN_OR_RETURN(admin_wire::Backup backup, NewBackup(request));
   STELED_RETURN_IF_ERROR(Reserve(backup));
   STELED_RETURN_IF_ERROR(Make(stop, &backup));
@@ -395,7 +395,7 @@ absl::StatusOr<google::longrunning::Operation> Backups::Copy(
                           NewBackupName(request.parent(), request.backup_id()));
   STELED_RETURN_IF_ERROR(
       CheckExpiry(request.expire_time(), clock_->Now().micros(), kLifeOfCopyMax));
-  STELED_ASSIGN_OR_RETURN(std::shared_ptr<Reading> source, Read(request.source_backup()));
+  STELED_ASSIGN_OR_RETURN(std::shared_ptr<ReadPin> source, PinForRead(request.source_backup()));
   if (!source->backup().source_backup().empty()) {
     return FailedPrecondition("Backup {} is a copy, and a copy cannot be copied",
                               request.source_backup());
@@ -419,7 +419,7 @@ absl::StatusOr<google::longrunning::Operation> Backups::Copy(
                               directory_.Open(source->backup().name()));
       return directory_.Make(opened.database, opened.table.name(), clock_.get(), stop, &backup);
     });
-    const absl::Status status = Settle(made, backup);
+    const absl::Status status = FinishReserved(made, backup);
     metadata.mutable_progress()->set_progress_percent(100);
     *metadata.mutable_progress()->mutable_end_time() = ToWireTime(clock_->Now().micros());
     return OutcomeOf(status, metadata, backup);
@@ -436,7 +436,7 @@ absl::StatusOr<google::longrunning::Operation> Backups::Restore(
   STELED_RETURN_IF_ERROR(CheckTableId(request.table_id()));
   if (request.source_case() != admin_wire::RestoreTableRequest::kBackup)
     return InvalidArgument("No source: set backup");
-  STELED_ASSIGN_OR_RETURN(std::shared_ptr<Reading> source, Read(request.backup()));
+  STELED_ASSIGN_OR_RETURN(std::shared_ptr<ReadPin> source, PinForRead(request.backup()));
   const std::string stored_name = prefix + request.table_id();
   if (tables_.IsTaken(stored_name))
     return AlreadyExists("Table already exists: {}", WireTableName(stored_name));
@@ -459,7 +459,7 @@ absl::StatusOr<google::longrunning::Operation> Backups::Restore(
   return operations_.Start(metadata.name(), metadata, work);
 }
 
-absl::Status Backups::RestoreInto(const Reading& source, const std::string& stored_name,
+absl::Status Backups::RestoreInto(const ReadPin& source, const std::string& stored_name,
                                   const std::stop_token& stop) {
   STELED_ASSIGN_OR_RETURN(const BackupDirectory::Opened opened,
                           directory_.Open(source.backup().name()));
@@ -586,7 +586,7 @@ absl::Status Backups::List(const admin_wire::ListBackupsRequest& request,
   return absl::OkStatus();
 }
 
-bool Backups::HasOf(std::string_view name) const {
+bool Backups::HasBackupOf(std::string_view name) const {
   const std::string prefix = fmt::format("{}/", name);
   const std::lock_guard lock(mutex_);
   return std::any_of(entries_.begin(), entries_.end(),

@@ -9,8 +9,8 @@
 // Errors:    Bigtable's codes: INVALID_ARGUMENT for names and times, NOT_FOUND, ALREADY_EXISTS;
 //            FAILED_PRECONDITION for a backup that is being created or read, and for a database in
 //            memory, which has no place for backups.
-// Threads:   thread-safe. Get, List and HasOf wait for no I/O. Only one change of a backup runs at
-//            a time.
+// Threads:   thread-safe. Get, List and HasBackupOf wait for no I/O. Only one change of a backup
+//            runs at a time.
 // Source:    google.bigtable.admin.v2.BigtableTableAdmin.
 #pragma once
 
@@ -51,7 +51,7 @@ class Backups {
   absl::StatusOr<google::longrunning::Operation> Create(
       const google::bigtable::admin::v2::CreateBackupRequest& request);
   // Creates a backup before it returns. Cancelled once `stop` is requested.
-  absl::StatusOr<google::bigtable::admin::v2::Backup> MakeNow(
+  absl::StatusOr<google::bigtable::admin::v2::Backup> CreateAndWait(
       const google::bigtable::admin::v2::CreateBackupRequest& request, const std::stop_token& stop);
   absl::StatusOr<google::longrunning::Operation> Copy(
       const google::bigtable::admin::v2::CopyBackupRequest& request);
@@ -65,7 +65,7 @@ class Backups {
   absl::Status List(const google::bigtable::admin::v2::ListBackupsRequest& request,
                     google::bigtable::admin::v2::ListBackupsResponse* response) const;
   // Returns whether an instance or a cluster of this name has a backup.
-  bool HasOf(std::string_view name) const;
+  bool HasBackupOf(std::string_view name) const;
 
   // Removes backups that have expired by the collection time and that no operation reads.
   void RemoveExpired();
@@ -75,8 +75,8 @@ class Backups {
     google::bigtable::admin::v2::Backup backup;
     int reader_count = 0;  // operations that read it
   };
-  // Keeps a backup on disk as long as this object exists.
-  class Reading;
+  // Pins a backup: it is not removed from disk as long as this object exists.
+  class ReadPin;
   class Reservation;
 
   absl::Status CheckOffered() const;
@@ -86,7 +86,7 @@ class Backups {
   absl::StatusOr<Entry*> FindReadyLocked(const std::string& name);
   // Returns a backup that is READY. FailedPrecondition while an operation reads it.
   absl::StatusOr<google::bigtable::admin::v2::Backup> FindUnread(const std::string& name);
-  absl::StatusOr<std::unique_ptr<Reading>> Read(const std::string& name);
+  absl::StatusOr<std::unique_ptr<ReadPin>> PinForRead(const std::string& name);
   // Removes a READY backup that no operation reads. The caller holds changing_.
   absl::Status Remove(const std::string& name);
 
@@ -102,15 +102,16 @@ class Backups {
 
   // Adds the name to the list, with state CREATING.
   absl::Status Reserve(const google::bigtable::admin::v2::Backup& backup);
-  // Reserves a backup, and starts the work that makes and settles it. If the work does not start,
+  // Reserves a backup, and starts the work that makes and finishes it. If the work does not start,
   // also because of an exception, the name is free again.
   absl::StatusOr<google::longrunning::Operation> StartReserved(
       const google::bigtable::admin::v2::Backup& backup, const google::protobuf::Message& metadata,
       Operations::Work work);
   // Makes a reserved backup READY if `made` is OK. If `made` is an error, or there is no memory for
   // this, removes the backup from the list. Returns `made`, or the error for lack of memory.
-  absl::Status Settle(const absl::Status& made, const google::bigtable::admin::v2::Backup& backup);
-  absl::Status RestoreInto(const Reading& source, const std::string& stored_name,
+  absl::Status FinishReserved(const absl::Status& made,
+                              const google::bigtable::admin::v2::Backup& backup);
+  absl::Status RestoreInto(const ReadPin& source, const std::string& stored_name,
                            const std::stop_token& stop);
 
   Database database_;

@@ -40,14 +40,14 @@ class MethodTable final : public Router {
   using Unary = absl::Status (Service::*)(const Request& request, Response* response);
   // A method that uses its call, for example to check whether the client still waits.
   template <typename Service, typename Request, typename Response>
-  using Watching = absl::Status (Service::*)(const Request& request, Call* call,
-                                             Response* response);
+  using UnaryWithCall = absl::Status (Service::*)(const Request& request, Call* call,
+                                                  Response* response);
   // A method that sends its responses itself.
   template <typename Service, typename Request>
-  using Sending = absl::Status (Service::*)(const Request& request, Call* call);
+  using ServerStreaming = absl::Status (Service::*)(const Request& request, Call* call);
   // A method that handles the whole call, for example with many requests.
   template <typename Service>
-  using Whole = absl::Status (Service::*)(Call* call);
+  using WholeCall = absl::Status (Service::*)(Call* call);
 
   // Adds the method "/SERVICE_NAME/METHOD_NAME" of `service`, which must outlive the table. A
   // request above `bytes_max` returns RESOURCE_EXHAUSTED. The result is for its other properties.
@@ -56,13 +56,13 @@ class MethodTable final : public Router {
               Unary<Service, Request, Response> method, size_t bytes_max = kAnyBytes);
   template <typename Service, typename Request, typename Response>
   Method& Add(std::string_view service_name, std::string_view method_name, Service* service,
-              Watching<Service, Request, Response> method, size_t bytes_max = kAnyBytes);
+              UnaryWithCall<Service, Request, Response> method, size_t bytes_max = kAnyBytes);
   template <typename Service, typename Request>
   Method& Add(std::string_view service_name, std::string_view method_name, Service* service,
-              Sending<Service, Request> method, size_t bytes_max = kAnyBytes);
+              ServerStreaming<Service, Request> method, size_t bytes_max = kAnyBytes);
   template <typename Service>
   Method& Add(std::string_view service_name, std::string_view method_name, Service* service,
-              Whole<Service> method, size_t bytes_max = kAnyBytes);
+              WholeCall<Service> method, size_t bytes_max = kAnyBytes);
 
   const Method* Find(std::string_view path) const override;
 
@@ -145,7 +145,7 @@ Method& MethodTable::Add(std::string_view service_name, std::string_view method_
 
 template <typename Service, typename Request, typename Response>
 Method& MethodTable::Add(std::string_view service_name, std::string_view method_name,
-                         Service* service, Watching<Service, Request, Response> method,
+                         Service* service, UnaryWithCall<Service, Request, Response> method,
                          size_t bytes_max) {
   return AddAnswering<Request, Response>(
       service_name, method_name, bytes_max,
@@ -171,7 +171,8 @@ Method& MethodTable::AddAnswering(std::string_view service_name, std::string_vie
 
 template <typename Service, typename Request>
 Method& MethodTable::Add(std::string_view service_name, std::string_view method_name,
-                         Service* service, Sending<Service, Request> method, size_t bytes_max) {
+                         Service* service, ServerStreaming<Service, Request> method,
+                         size_t bytes_max) {
   const auto run = [service, method, bytes_max](Call* call) -> absl::Status {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
@@ -184,7 +185,7 @@ Method& MethodTable::Add(std::string_view service_name, std::string_view method_
 
 template <typename Service>
 Method& MethodTable::Add(std::string_view service_name, std::string_view method_name,
-                         Service* service, Whole<Service> method, size_t bytes_max) {
+                         Service* service, WholeCall<Service> method, size_t bytes_max) {
   return AddMethod(service_name, method_name, bytes_max,
                    [service, method](Call* call) { return (service->*method)(call); });
 }

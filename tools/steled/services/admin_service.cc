@@ -152,7 +152,7 @@ absl::Status AdminService::CreateTable(const admin_wire::CreateTableRequest& req
   STELED_RETURN_IF_ERROR(CheckTableId(request.table_id()));
   STELED_RETURN_IF_ERROR(instances_.CheckExists(request.parent()));
   STELED_ASSIGN_OR_RETURN(const Schema schema, ToSchema(request));
-  // Before Create, which first deletes a retired table of that name.
+  // Before Create, which first deletes a soft-deleted table of that name.
   STELED_RETURN_IF_ERROR(ValidateSchema(schema));
   const std::string stored_name = prefix + request.table_id();
   const std::lock_guard lock(tables_.changes());
@@ -254,7 +254,7 @@ absl::Status AdminService::DeleteTable(const admin_wire::DeleteTableRequest& req
   STELED_ASSIGN_OR_RETURN(const Schema schema, table.table.schema());
   if (IsProtected(schema)) return ProtectedError(name);
   if (undelete_period_.count() > 0) {
-    STELED_RETURN_IF_ERROR(tables_.Retire(stored_name, tables_.CollectionMicros()));
+    STELED_RETURN_IF_ERROR(tables_.SoftDelete(stored_name, tables_.CollectionMicros()));
   } else {
     STELED_RETURN_IF_ERROR(tables_.Delete(stored_name));
   }
@@ -270,7 +270,7 @@ absl::Status AdminService::UndeleteTable(const admin_wire::UndeleteTableRequest&
   admin_wire::Table restored;
   {
     const std::lock_guard lock(tables_.changes());
-    STELED_RETURN_IF_ERROR(tables_.Unretire(
+    STELED_RETURN_IF_ERROR(tables_.Undelete(
         stored_name,
         tables_.CollectionMicros() - std::chrono::microseconds(undelete_period_).count()));
     STELED_RETURN_IF_ERROR(Get(name, admin_wire::Table::SCHEMA_VIEW, &restored));

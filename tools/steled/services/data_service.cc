@@ -139,7 +139,7 @@ absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* c
       .rows_limit = request.rows_limit(),
       .is_reversed = request.reversed(),
       .has_full_stats = request.request_stats_view() == wire::ReadRowsRequest::REQUEST_STATS_FULL,
-      .tells_scanned = TakesScanned(call->metadata(kFeatures)),
+      .sends_last_scanned_key = SupportsLastScannedKey(call->metadata(kFeatures)),
       .message_bytes_max = message_bytes_max_};
   ScanCounter counter;
   if (heat_ != nullptr) counter = ScanCounter(heat_, heat_->Find(table.table.name()));
@@ -192,7 +192,7 @@ absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& reques
 absl::Status DataService::MutateRow(Call* call) {
   RowWrite write;
   write.options = WhileAwaited(call, "");
-  STELED_RETURN_IF_ERROR(ReadRowWrite(call, &write));
+  STELED_RETURN_IF_ERROR(ReceiveRowWrite(call, &write));
   const std::string_view row_key = write.mutation.row_key();
   CountWrite(*write.table, row_key);
   const absl::Status applied = write.table->table.Apply(std::move(write.mutation), write.options);
@@ -200,21 +200,21 @@ absl::Status DataService::MutateRow(Call* call) {
   return SendResponse(wire::MutateRowResponse(), call);
 }
 
-absl::Status DataService::ReadRowWrite(Call* call, RowWrite* write) {
+absl::Status DataService::ReceiveRowWrite(Call* call, RowWrite* write) {
   std::string bytes;
   STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
   if (internal::PlainEntries plain; internal::ReadPlainRow(bytes, &plain)) {
     STELED_RETURN_IF_ERROR(ChargePlain(bytes.size(), plain, call));
-    return TakePlainRow(plain, write);
+    return ConvertPlainRow(plain, write);
   }
   CallArena arena;
   auto* const request = google::protobuf::Arena::CreateMessage<wire::MutateRowRequest>(arena.get());
   STELED_RETURN_IF_ERROR(ParseRequest(bytes, call, request));
   bytes = {};  // so that a large request is not in memory twice
-  return TakeParsedRow(*request, write);
+  return ConvertParsedRow(*request, write);
 }
 
-absl::Status DataService::TakePlainRow(const internal::PlainEntries& request, RowWrite* write) {
+absl::Status DataService::ConvertPlainRow(const internal::PlainEntries& request, RowWrite* write) {
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name));
   const internal::PlainEntries::Entry& entry = request.entries.front();
   const auto check = [&](const TableTraits& traits) -> absl::Status {
@@ -229,7 +229,7 @@ absl::Status DataService::TakePlainRow(const internal::PlainEntries& request, Ro
   return absl::OkStatus();
 }
 
-absl::Status DataService::TakeParsedRow(const wire::MutateRowRequest& request, RowWrite* write) {
+absl::Status DataService::ConvertParsedRow(const wire::MutateRowRequest& request, RowWrite* write) {
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
   const auto check = [&](const TableTraits& traits) -> absl::Status {
     STELED_ASSIGN_OR_RETURN(write->mutation,
@@ -246,7 +246,7 @@ absl::Status DataService::TakeParsedRow(const wire::MutateRowRequest& request, R
 
 absl::Status DataService::MutateRows(Call* call) {
   BulkWrite write;
-  STELED_RETURN_IF_ERROR(ReadBulkWrite(call, &write));
+  STELED_RETURN_IF_ERROR(ReceiveBulkWrite(call, &write));
   if (heat_ != nullptr) {
     std::vector<std::string_view> row_keys;
     for (const RowMutation& mutation : write.entries.mutations)
@@ -263,7 +263,7 @@ absl::Status DataService::MutateRows(Call* call) {
       ->Run(call);
 }
 
-absl::Status DataService::ReadBulkWrite(Call* call, BulkWrite* write) {
+absl::Status DataService::ReceiveBulkWrite(Call* call, BulkWrite* write) {
   std::string bytes;
   STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
   MutateRowsMessage request;
@@ -282,7 +282,7 @@ absl::Status DataService::ReadBulkWrite(Call* call, BulkWrite* write) {
 
 absl::Status DataService::CheckAndMutateRow(Call* call) {
   ConditionalWrite write;
-  STELED_RETURN_IF_ERROR(ReadConditionalWrite(call, &write));
+  STELED_RETURN_IF_ERROR(ReceiveConditionalWrite(call, &write));
   CountWrite(*write.table, write.row_key);
   absl::Status refusal;
   const absl::StatusOr<MutationBranch> branch = write.table->table.CheckAndMutateRow(
@@ -295,7 +295,7 @@ absl::Status DataService::CheckAndMutateRow(Call* call) {
   return SendResponse(response, call);
 }
 
-absl::Status DataService::ReadConditionalWrite(Call* call, ConditionalWrite* write) {
+absl::Status DataService::ReceiveConditionalWrite(Call* call, ConditionalWrite* write) {
   CallArena arena;
   auto& request =
       *google::protobuf::Arena::CreateMessage<wire::CheckAndMutateRowRequest>(arena.get());
@@ -326,8 +326,8 @@ absl::Status DataService::PingAndWarm(const wire::PingAndWarmRequest& request,
 }
 
 absl::Status DataService::ReadModifyWriteRow(Call* call) {
-  RuleWrite write;
-  STELED_RETURN_IF_ERROR(ReadRuleWrite(call, &write));
+  ReadModifyWrite write;
+  STELED_RETURN_IF_ERROR(ReceiveReadModifyWrite(call, &write));
   CountWrite(*write.table, write.row_key);
   wire::ReadModifyWriteRowResponse response;
   {
@@ -342,7 +342,7 @@ absl::Status DataService::ReadModifyWriteRow(Call* call) {
   return SendResponse(response, call);
 }
 
-absl::Status DataService::ReadRuleWrite(Call* call, RuleWrite* write) {
+absl::Status DataService::ReceiveReadModifyWrite(Call* call, ReadModifyWrite* write) {
   CallArena arena;
   auto& request =
       *google::protobuf::Arena::CreateMessage<wire::ReadModifyWriteRowRequest>(arena.get());

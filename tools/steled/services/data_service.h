@@ -70,10 +70,10 @@ class DataService {
     RowMutation mutation;
     WriteOptions options;
   };
-  absl::Status ReadRowWrite(Call* call, RowWrite* write);
-  absl::Status TakePlainRow(const internal::PlainEntries& request, RowWrite* write);
-  absl::Status TakeParsedRow(const google::bigtable::v2::MutateRowRequest& request,
-                             RowWrite* write);
+  absl::Status ReceiveRowWrite(Call* call, RowWrite* write);
+  absl::Status ConvertPlainRow(const internal::PlainEntries& request, RowWrite* write);
+  absl::Status ConvertParsedRow(const google::bigtable::v2::MutateRowRequest& request,
+                                RowWrite* write);
   // A parsed CheckAndMutateRow.
   struct ConditionalWrite {
     std::string table_name;
@@ -84,16 +84,16 @@ class DataService {
     RowMutation if_matched;
     RowMutation if_not_matched;
   };
-  absl::Status ReadConditionalWrite(Call* call, ConditionalWrite* write);
+  absl::Status ReceiveConditionalWrite(Call* call, ConditionalWrite* write);
   // A parsed ReadModifyWriteRow.
-  struct RuleWrite {
+  struct ReadModifyWrite {
     std::string table_name;
     std::string row_key;
     std::string tag;
     std::optional<OpenTable> table;
     std::vector<ReadModifyWriteRule> rules;
   };
-  absl::Status ReadRuleWrite(Call* call, RuleWrite* write);
+  absl::Status ReceiveReadModifyWrite(Call* call, ReadModifyWrite* write);
   // A parsed MutateRows.
   struct BulkWrite {
     std::string table_name;
@@ -101,7 +101,7 @@ class DataService {
     std::optional<OpenTable> table;
     EntryList entries;
   };
-  absl::Status ReadBulkWrite(Call* call, BulkWrite* write);
+  absl::Status ReceiveBulkWrite(Call* call, BulkWrite* write);
 
   OpenTables& tables_;
   const Instances& instances_;

@@ -39,7 +39,7 @@ std::string_view StartOf(const RowSet& rows) {
 
 }  // namespace
 
-RowSet RowsBehind(const RowSet& rows, std::string_view last, bool is_reversed) {
+RowSet RowsAfter(const RowSet& rows, std::string_view last, bool is_reversed) {
   RowSet left;
   for (const std::string& row_key : rows.row_keys()) {
     if (is_reversed ? row_key < last : row_key > last) left.Append(row_key);
@@ -57,7 +57,7 @@ ReadRowsCall::ReadRowsCall(Request request, ScanCounter counter, SteadyClock::ti
       counter_(std::move(counter)),
       begin_(begin),
       sender_([this](std::string framed, bool is_last) { return Take(std::move(framed), is_last); },
-              request_.tells_scanned, begin, request_.message_bytes_max) {}
+              request_.sends_last_scanned_key, begin, request_.message_bytes_max) {}
 
 absl::Status ReadRowsCall::Resume(Call* call) { return Readable(Run(call)); }
 
@@ -129,7 +129,7 @@ void ReadRowsCall::OpenReader() {
       .reserve_large_value = [this](uint64_t bytes) { return ChargeLargeValue(bytes); },
       .tag = request_.tag};
   const RowSet rows =
-      has_begun ? RowsBehind(request_.rows, last_row_key_, request_.is_reversed) : request_.rows;
+      has_begun ? RowsAfter(request_.rows, last_row_key_, request_.is_reversed) : request_.rows;
   reader_ = std::make_unique<RowReader>(request_.table.ReadRows(rows, request_.filter, options));
 }
 

@@ -33,8 +33,8 @@
 
 namespace stele::server {
 
-// Returns the rest of `rows` after a read, reversed or not, that has reached `last`.
-RowSet RowsBehind(const RowSet& rows, std::string_view last, bool is_reversed);
+// Returns the rows that a read, reversed or not, returns after row `last`.
+RowSet RowsAfter(const RowSet& rows, std::string_view last, bool is_reversed);
 
 class ReadRowsCall final : public PausedCall, public std::enable_shared_from_this<ReadRowsCall> {
  public:
@@ -47,7 +47,7 @@ class ReadRowsCall final : public PausedCall, public std::enable_shared_from_thi
     int64_t rows_limit = 0;  // 0: none
     bool is_reversed = false;
     bool has_full_stats = false;
-    bool tells_scanned = false;
+    bool sends_last_scanned_key = false;
     size_t message_bytes_max = kDefaultMessageBytesMax;
   };
   // `counter` counts the read for the live heat map.

@@ -7,7 +7,7 @@
 
 namespace stele::server {
 
-RowSender::RowSender(RowChunker::Sink sink, bool tells_scanned, TimePoint now,
+RowSender::RowSender(RowChunker::Sink sink, bool sends_last_scanned_key, TimePoint now,
                      size_t message_bytes_max)
     : chunker_(
           [this, sink = std::move(sink)](std::string framed, bool is_last) {
@@ -15,7 +15,7 @@ RowSender::RowSender(RowChunker::Sink sink, bool tells_scanned, TimePoint now,
             return sink(std::move(framed), is_last);
           },
           message_bytes_max),
-      tells_scanned_(tells_scanned),
+      sends_last_scanned_key_(sends_last_scanned_key),
       sent_(now) {}
 
 bool RowSender::Add(const RowView& row, TimePoint now) {
@@ -29,7 +29,7 @@ void RowSender::OnProgress(std::string_view scanned_through, TimePoint now) {
   if (!IsDue(now)) return;
   if (chunker_.has_rows()) {
     chunker_.Flush();
-  } else if (tells_scanned_ && !scanned_through.empty() && !chunker_.in_row()) {
+  } else if (sends_last_scanned_key_ && !scanned_through.empty() && !chunker_.in_row()) {
     chunker_.SendScanned(scanned_through);
   }
   if (std::exchange(was_sent_, false)) sent_ = now;
@@ -39,7 +39,7 @@ bool RowSender::Finish(const ReadStats& stats, bool full_stats, std::chrono::nan
   return chunker_.Finish(stats, full_stats, elapsed.count());
 }
 
-bool TakesScanned(std::string_view features) {
+bool SupportsLastScannedKey(std::string_view features) {
   if (features.empty()) return false;
   // Clients use both alphabets of base64.
   std::string bytes;

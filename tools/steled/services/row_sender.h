@@ -26,9 +26,9 @@ class RowSender {
   // After this time without a message, the next row or progress is sent at once.
   static constexpr std::chrono::milliseconds kInterval{50};
 
-  // `tells_scanned`: the client supports last_scanned_row_key. Messages have at most
+  // `sends_last_scanned_key`: the client supports last_scanned_row_key. Messages have at most
   // `message_bytes_max` bytes.
-  RowSender(RowChunker::Sink sink, bool tells_scanned, TimePoint now,
+  RowSender(RowChunker::Sink sink, bool sends_last_scanned_key, TimePoint now,
             size_t message_bytes_max = kDefaultMessageBytesMax);
 
   // Adds a row or a partial row. Returns false if the sink accepts no more. Then call it again with
@@ -46,7 +46,7 @@ class RowSender {
   bool IsDue(TimePoint now) const { return now - sent_ > kInterval; }
 
   RowChunker chunker_;
-  const bool tells_scanned_;
+  const bool sends_last_scanned_key_;
   bool was_sent_ = false;  // something was sent since the last check
   TimePoint sent_;         // when the last message was sent
 };
@@ -54,6 +54,6 @@ class RowSender {
 // The metadata in which a client states the features that it supports.
 inline constexpr char kFeatures[] = "bigtable-features";
 // Returns whether this value of the metadata says that the client supports last_scanned_row_key.
-bool TakesScanned(std::string_view features);
+bool SupportsLastScannedKey(std::string_view features);
 
 }  // namespace stele::server

@@ -15,11 +15,11 @@ namespace {
 
 // Set for a hidden table, so that the next process recognises it; empty once it was revealed.
 constexpr char kHiddenProperty[] = "steled.hidden";
-// When a retired table was deleted, in microseconds; empty for any other.
-constexpr char kRetiredProperty[] = "steled.deleted";
+// When a soft-deleted table was deleted, in microseconds; empty for any other.
+constexpr char kSoftDeletedProperty[] = "steled.deleted";
 
-std::optional<int64_t> RetiredMicros(const Schema& schema) {
-  const auto property = schema.properties().find(kRetiredProperty);
+std::optional<int64_t> SoftDeletionMicros(const Schema& schema) {
+  const auto property = schema.properties().find(kSoftDeletedProperty);
   if (property == schema.properties().end() || property->second.empty()) return std::nullopt;
   int64_t micros = 0;  // an invalid time counts as the oldest
   std::from_chars(property->second.data(), property->second.data() + property->second.size(),
@@ -79,7 +79,7 @@ void OpenTables::ForgetLocked(std::string_view wire_name) {
 absl::StatusOr<Table> OpenTables::Create(const std::string& stored_name, const Schema& schema) {
   const std::lock_guard changing(table_changes_);
   STELED_RETURN_IF_ERROR(CheckOpenNow(stored_name));
-  STELED_RETURN_IF_ERROR(ReplaceRetiredNow(stored_name));
+  STELED_RETURN_IF_ERROR(ReplaceSoftDeletedNow(stored_name));
   return CreateNow(stored_name, schema);
 }
 
@@ -123,7 +123,7 @@ absl::Status OpenTables::DeleteNow(const std::string& stored_name) {
     ForgetLocked(WireTableName(stored_name));
     if (status.ok()) {
       hidden_.erase(stored_name);
-      retired_.erase(stored_name);
+      soft_deleted_.erase(stored_name);
     }
   }
   // Fails on a full disk; CreateNow does it then.
@@ -133,11 +133,11 @@ absl::Status OpenTables::DeleteNow(const std::string& stored_name) {
 
 absl::StatusOr<Table> OpenTables::CreateHidden(const std::string& stored_name, Schema schema) {
   schema.SetProperty(kHiddenProperty, "true");
-  // The backup may be of a table that was retired at that time.
-  if (RetiredMicros(schema).has_value()) schema.SetProperty(kRetiredProperty, "");
+  // The backup may be of a table that was soft-deleted at that time.
+  if (SoftDeletionMicros(schema).has_value()) schema.SetProperty(kSoftDeletedProperty, "");
   const std::lock_guard changing(table_changes_);
   STELED_RETURN_IF_ERROR(CheckOpenNow(stored_name));
-  STELED_RETURN_IF_ERROR(ReplaceRetiredNow(stored_name));
+  STELED_RETURN_IF_ERROR(ReplaceSoftDeletedNow(stored_name));
   if (database_.OpenTable(stored_name).ok())
     return AlreadyExists("Table already exists: {}", WireTableName(stored_name));
   {
@@ -173,67 +173,67 @@ absl::Status OpenTables::DeleteUnrevealed() {
   return absl::OkStatus();
 }
 
-// ---- deleted tables that can be restored ----
+// ---- soft-deleted tables ----
 
-absl::Status OpenTables::Retire(const std::string& stored_name, int64_t micros) {
+absl::Status OpenTables::SoftDelete(const std::string& stored_name, int64_t micros) {
   const std::lock_guard changing(table_changes_);
   STELED_ASSIGN_OR_RETURN(Table table, database_.OpenTable(stored_name));
-  STELED_RETURN_IF_ERROR(table.SetProperty(kRetiredProperty, std::to_string(micros)));
+  STELED_RETURN_IF_ERROR(table.SetProperty(kSoftDeletedProperty, std::to_string(micros)));
   const std::unique_lock lock(mutex_);
   ForgetLocked(WireTableName(stored_name));
-  retired_.insert_or_assign(stored_name, micros);
+  soft_deleted_.insert_or_assign(stored_name, micros);
   return absl::OkStatus();
 }
 
-absl::Status OpenTables::Unretire(const std::string& stored_name, int64_t micros) {
+absl::Status OpenTables::Undelete(const std::string& stored_name, int64_t micros) {
   const std::lock_guard changing(table_changes_);
   STELED_RETURN_IF_ERROR(CheckOpenNow(stored_name));
   const std::string wire_name = WireTableName(stored_name);
   absl::StatusOr<Table> table = database_.OpenTable(stored_name);
   if (absl::IsNotFound(table.status())) return TableNotFound(wire_name);
   if (!table.ok()) return table.status();
-  const std::optional<int64_t> retired_micros = RetiredAt(stored_name);
-  if (!retired_micros.has_value()) return AlreadyExists("Table already exists: {}", wire_name);
-  if (*retired_micros <= micros) return TableNotFound(wire_name);  // and not yet purged
+  const std::optional<int64_t> deleted_micros = SoftDeletedAt(stored_name);
+  if (!deleted_micros.has_value()) return AlreadyExists("Table already exists: {}", wire_name);
+  if (*deleted_micros <= micros) return TableNotFound(wire_name);  // and not yet purged
   // Protection first: after a crash in between the table is still deleted.
   STELED_RETURN_IF_ERROR(
       table->SetProperty(std::string(kDeletionProtection), ProtectionText(true)));
-  STELED_RETURN_IF_ERROR(table->SetProperty(kRetiredProperty, ""));
+  STELED_RETURN_IF_ERROR(table->SetProperty(kSoftDeletedProperty, ""));
   const std::unique_lock lock(mutex_);
-  retired_.erase(stored_name);
+  soft_deleted_.erase(stored_name);
   return absl::OkStatus();
 }
 
-std::optional<int64_t> OpenTables::RetiredAt(const std::string& stored_name) const {
+std::optional<int64_t> OpenTables::SoftDeletedAt(const std::string& stored_name) const {
   const std::shared_lock lock(mutex_);
-  const auto retired = retired_.find(stored_name);
-  return retired == retired_.end() ? std::nullopt : std::optional<int64_t>(retired->second);
+  const auto found = soft_deleted_.find(stored_name);
+  return found == soft_deleted_.end() ? std::nullopt : std::optional<int64_t>(found->second);
 }
 
-absl::Status OpenTables::ReplaceRetiredNow(const std::string& stored_name) {
-  if (!RetiredAt(stored_name).has_value()) return absl::OkStatus();
+absl::Status OpenTables::ReplaceSoftDeletedNow(const std::string& stored_name) {
+  if (!SoftDeletedAt(stored_name).has_value()) return absl::OkStatus();
   // While writes are refused, DeleteTable works and CreateTable does not, so the old table would be
   // lost.
   STELED_RETURN_IF_ERROR(database_.WriteRefusal());
-  return DropRetiredNow(stored_name);
+  return DropSoftDeletedNow(stored_name);
 }
 
-absl::Status OpenTables::DropRetiredNow(const std::string& stored_name) {
+absl::Status OpenTables::DropSoftDeletedNow(const std::string& stored_name) {
   STELED_RETURN_IF_ERROR(database_.DeleteTable(stored_name));
   {
     const std::unique_lock lock(mutex_);
-    retired_.erase(stored_name);
+    soft_deleted_.erase(stored_name);
   }
   ForgetBackups(stored_name).IgnoreError();  // as in DeleteNow
   return absl::OkStatus();
 }
 
-absl::Status OpenTables::PurgeRetired(int64_t micros, const std::stop_token& stop) {
+absl::Status OpenTables::PurgeSoftDeleted(int64_t micros, const std::stop_token& stop) {
   const auto names_due = [&] {
     std::vector<std::string> names;
     const std::shared_lock lock(mutex_);
-    for (const auto& [name, retired_micros] : retired_) {
-      if (retired_micros <= micros) names.push_back(name);
+    for (const auto& [name, deleted_micros] : soft_deleted_) {
+      if (deleted_micros <= micros) names.push_back(name);
     }
     return names;
   };
@@ -242,28 +242,28 @@ absl::Status OpenTables::PurgeRetired(int64_t micros, const std::stop_token& sto
     if (stop.stop_requested()) break;
     const std::lock_guard changing(table_changes_);
     // It may have been restored meanwhile.
-    const std::optional<int64_t> retired_micros = RetiredAt(name);
-    if (retired_micros.has_value() && *retired_micros <= micros)
-      status.Update(DropRetiredNow(name));
+    const std::optional<int64_t> deleted_micros = SoftDeletedAt(name);
+    if (deleted_micros.has_value() && *deleted_micros <= micros)
+      status.Update(DropSoftDeletedNow(name));
   }
   return status;
 }
 
-absl::Status OpenTables::LoadRetired() {
+absl::Status OpenTables::LoadSoftDeleted() {
   STELED_ASSIGN_OR_RETURN(const std::vector<std::string> names, database_.ListTables());
   const std::unique_lock lock(mutex_);
   for (const std::string& name : names) {
     STELED_ASSIGN_OR_RETURN(const Table table, database_.OpenTable(name));
     STELED_ASSIGN_OR_RETURN(const Schema schema, table.schema());
-    if (const std::optional<int64_t> micros = RetiredMicros(schema); micros.has_value())
-      retired_.insert_or_assign(name, *micros);
+    if (const std::optional<int64_t> micros = SoftDeletionMicros(schema); micros.has_value())
+      soft_deleted_.insert_or_assign(name, *micros);
   }
   return absl::OkStatus();
 }
 
 bool OpenTables::IsTaken(const std::string& stored_name) const {
   const std::shared_lock lock(mutex_);
-  return !retired_.contains(stored_name) && database_.OpenTable(stored_name).ok();
+  return !soft_deleted_.contains(stored_name) && database_.OpenTable(stored_name).ok();
 }
 
 bool OpenTables::IsClosedLocked(std::string_view stored_name) const {
@@ -272,7 +272,7 @@ bool OpenTables::IsClosedLocked(std::string_view stored_name) const {
 }
 
 bool OpenTables::IsUnseenLocked(const std::string& stored_name) const {
-  return hidden_.contains(stored_name) || retired_.contains(stored_name) ||
+  return hidden_.contains(stored_name) || soft_deleted_.contains(stored_name) ||
          IsClosedLocked(stored_name);
 }
 

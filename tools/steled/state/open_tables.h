@@ -60,18 +60,17 @@ class OpenTables {
   absl::Status DeleteUnrevealed();
 
   // Marks a table as deleted at `micros`: no request finds or lists it, and its data is kept. After
-  // a crash it is either unchanged or deleted.
-  absl::Status Retire(const std::string& stored_name, int64_t micros);
-  // Restores the table with that name that was retired last, protected against deletion. NotFound
-  // if it was retired at `micros` or before, or there is none; AlreadyExists if a table has the
-  // name.
-  absl::Status Unretire(const std::string& stored_name, int64_t micros = -1);
-  // Deletes tables that were retired at `micros` or before. If one fails, the others are still
-  // deleted; returns the first error. Returns early once `stop` is requested.
-  absl::Status PurgeRetired(int64_t micros, const std::stop_token& stop = {});
-  // Finds the retired tables of an earlier process; call it before requests.
-  absl::Status LoadRetired();
-  // True if a table has that name, or is being restored under it; not for a retired one.
+  // a crash it is either unchanged or soft-deleted.
+  absl::Status SoftDelete(const std::string& stored_name, int64_t micros);
+  // Restores the soft-deleted table with that name, protected against deletion. NotFound if it was
+  // soft-deleted at `micros` or before, or there is none; AlreadyExists if a table has the name.
+  absl::Status Undelete(const std::string& stored_name, int64_t micros = -1);
+  // Deletes the data of tables that were soft-deleted at `micros` or before. If one fails, the
+  // others are still deleted; returns the first error. Returns early once `stop` is requested.
+  absl::Status PurgeSoftDeleted(int64_t micros, const std::stop_token& stop = {});
+  // Finds the soft-deleted tables of an earlier process; call it before requests.
+  absl::Status LoadSoftDeleted();
+  // True if a table has that name, or is being restored under it; not for a soft-deleted one.
   bool IsTaken(const std::string& stored_name) const;
 
   // Deletes all tables with this prefix. Until Reopen none of them is found or listed, and none can
@@ -85,7 +84,8 @@ class OpenTables {
     return database_.OpenTable(stored_name);
   }
 
-  // The time by which retired tables age: the clock's, unless the clock is not trusted.
+  // The time that gives the age of soft-deleted tables: the clock's, unless the clock is not
+  // trusted.
   int64_t CollectionMicros() const { return database_.Stats().clock.collection_time.micros(); }
 
   // A request that changes tables or instances holds this from its check of protection to the
@@ -96,17 +96,17 @@ class OpenTables {
   // The caller holds table_changes_.
   absl::Status DeleteNow(const std::string& stored_name);
   absl::StatusOr<Table> CreateNow(const std::string& stored_name, const Schema& schema);
-  absl::Status DropRetiredNow(const std::string& stored_name);
-  // Deletes the retired table with this name, if there is one, since a new table replaces it. Fails
-  // if writes are refused.
-  absl::Status ReplaceRetiredNow(const std::string& stored_name);
+  absl::Status DropSoftDeletedNow(const std::string& stored_name);
+  // Deletes the data of the soft-deleted table with this name, if there is one, since a new table
+  // replaces it. Fails if writes are refused.
+  absl::Status ReplaceSoftDeletedNow(const std::string& stored_name);
   // FailedPrecondition while the table's instance is being deleted.
   absl::Status CheckOpenNow(const std::string& stored_name) const;
 
   // Removes the record of the table's last automated backup.
   absl::Status ForgetBackups(const std::string& stored_name) const;
-  // When the table was retired; nullopt: it is not.
-  std::optional<int64_t> RetiredAt(const std::string& stored_name) const;
+  // When the table was soft-deleted; nullopt: it is not.
+  std::optional<int64_t> SoftDeletedAt(const std::string& stored_name) const;
   void ForgetLocked(std::string_view wire_name);
   bool IsClosedLocked(std::string_view stored_name) const;
   // True if no request finds the table, although it may exist.
@@ -120,7 +120,7 @@ class OpenTables {
   uint64_t forgotten_ = 0;  // how often a handle was discarded; guarded by mutex_
   std::set<std::string, std::less<>> hidden_;  // stored names; guarded by mutex_
   // The time of deletion, by stored name; guarded by mutex_.
-  std::map<std::string, int64_t, std::less<>> retired_;
+  std::map<std::string, int64_t, std::less<>> soft_deleted_;
   // Prefixes of stored names; guarded by mutex_.
   std::set<std::string, std::less<>> closed_;
 };

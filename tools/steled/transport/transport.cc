@@ -55,7 +55,7 @@ class Http2Transport final : public Transport {
         listening_(std::move(listening)),
         tls_(std::move(tls)),
         address_(listening_.address()),
-        places_(options.calls_max, kOtherCallsMax),
+        slots_(options.calls_max, kOtherCallsMax),
         // Two more than run calls: one waits for events, so that a call can be cancelled while all
         // others run.
         threads_([this] { return TakeTurn(); },
@@ -96,22 +96,23 @@ class Http2Transport final : public Transport {
     return absl::OkStatus();
   }
 
-  void LookForStalled() override {
+  void EndStalled() override {
     const SteadyClock::time_point now = SteadyClock::now();
-    Http2Connection::Cutoffs cutoffs{.greeted_since = now - options_.cutoffs,
-                                     .moved_since = now - Patience(options_.cutoffs),
-                                     .begun_since = now - options_.request_time_max,
-                                     .read_since = now - options_.stall_timeout,
-                                     .charged_since = now - options_.stall_timeout,
-                                     .ping_since = now - options_.ping_after,
-                                     .silent_since = now - options_.ping_after - options_.cutoffs};
+    Http2Connection::Cutoffs cutoffs{
+        .preface_since = now - options_.client_timeout,
+        .progress_since = now - ShortenIfScarce(options_.client_timeout),
+        .begun_since = now - options_.request_timeout,
+        .read_since = now - options_.stall_timeout,
+        .charged_since = now - options_.stall_timeout,
+        .ping_since = now - options_.ping_delay,
+        .silent_since = now - options_.ping_delay - options_.client_timeout};
     const auto end_stalled = [&](uint64_t id, Http2Connection& connection) {
       if (!connection.EndStalled(cutoffs)) Remove(id);
     };
     VisitConnections(end_stalled);
     // Slow requests were ended first: the memory that they held may be enough for slow readers.
     if (host_.memory.IsScarce()) {
-      cutoffs.charged_since = now - Patience(options_.stall_timeout);
+      cutoffs.charged_since = now - ShortenIfScarce(options_.stall_timeout);
       VisitConnections(end_stalled);
     }
     ShrinkPaused(now);
@@ -125,7 +126,7 @@ class Http2Transport final : public Transport {
       listening_.Close();
     }
     SteadyClock::time_point end = SteadyClock::now() + grace;
-    AnnounceEnd(std::min(grace, options_.announcement));
+    AnnounceEnd(std::min(grace, options_.goaway_timeout));
     {
       std::unique_lock lock(mutex_);
       const auto is_idle = [this] { return call_count_ == 0; };
@@ -135,7 +136,7 @@ class Http2Transport final : public Transport {
         lock.lock();
         call_ended_.wait(lock, is_idle);
         end = SteadyClock::now();
-        if (grace > grace.zero()) end += options_.last_words;
+        if (grace > grace.zero()) end += options_.final_response_timeout;
       }
     }
     VisitConnections([](uint64_t /*id*/, Http2Connection& c) { c.RefuseIncomplete(); });
@@ -165,7 +166,7 @@ class Http2Transport final : public Transport {
     if (RunWaitingCall()) return CallThreads::Turn::kDidWork;
     threads_.StartsWaiting();
     std::optional<Poller::Event> event;
-    if (running_count_ == 0) event = poller_.Watch();
+    if (running_count_ == 0) event = poller_.SpinWait();
     if (!event.has_value()) event = poller_.Wait(kIdle);
     threads_.StopsWaiting();
     if (is_stopped_) {
@@ -188,7 +189,7 @@ class Http2Transport final : public Transport {
     if (connection == nullptr) return;
     std::vector<Http2Connection::StreamPtr> begun;
     const Http2Connection::Ready ready = connection->OnReady(event.is_ending, &begun);
-    if (ready == Http2Connection::Ready::kMore) poller_.Repeat(connection->descriptor(), id);
+    if (ready == Http2Connection::Ready::kMore) poller_.Rearm(connection->descriptor(), id);
     Calls first;
     for (Http2Connection::StreamPtr& stream : begun) {
       // Moved, since a stream that is refused must be freed before the first call runs.
@@ -213,7 +214,7 @@ class Http2Transport final : public Transport {
       RefusalCause cause{};
       {
         const std::lock_guard lock(mutex_);
-        admitted = places_.Take(stream->method->kind, connection->places_taken(), &cause);
+        admitted = slots_.Acquire(stream->method->kind, connection->slots_taken(), &cause);
         if (admitted.ok()) {
           ++call_count_;
           ++running_count_;
@@ -251,13 +252,13 @@ class Http2Transport final : public Transport {
     return true;
   }
 
-  // Nothing here throws, so the call's place is released and it is counted as ended in any case.
+  // Nothing here throws, so the call's slot is released and it is counted as ended in any case.
   void RunCall(Calls calls) {
     const AcceptedCall& accepted = calls.front();
     Http2Stream& call = *accepted.stream;
     threads_.BeginCall(call.method->IsShort(/*is_alone=*/running_count_ == 1));
     const SteadyClock::time_point begin = SteadyClock::now();
-    if (call.rest == nullptr) {
+    if (call.continuation == nullptr) {
       call.run_at = begin;
       Completes([&] { host_.observer.OnBegin(call.path()); });
     }
@@ -266,12 +267,12 @@ class Http2Transport final : public Transport {
     {
       const std::lock_guard lock(mutex_);
       // Before the client gets the end, and sends the next call.
-      places_.Leave(call.method->kind, accepted.connection->places_taken());
+      slots_.Release(call.method->kind, accepted.connection->slots_taken());
     }
-    if (call.rest != nullptr) {
+    if (call.continuation != nullptr) {
       status = KeepPaused(&calls);
       if (status.ok()) return threads_.EndCall();
-      call.rest = nullptr;
+      call.continuation = nullptr;
     }
     const absl::StatusCode code = accepted.connection->Finish(&call, status);
     Completes([&] { TellEnd(call, accepted.connection->peer(), code); });
@@ -297,7 +298,7 @@ class Http2Transport final : public Transport {
   // the call there.
   absl::Status KeepPaused(Calls* calls) {
     const auto [connection, stream] = calls->front();
-    const PauseKind kind = stream->pause_kind;
+    const PauseKind kind = stream->requested_pause;
     try {
       const std::lock_guard lock(mutex_);
       Paused& paused = paused_[stream.get()];
@@ -321,7 +322,7 @@ class Http2Transport final : public Transport {
       waiting_.splice(waiting_.end(), found->second.call);
       paused_.erase(found);
       const AcceptedCall& call = waiting_.back();
-      places_.TakeAgain(call.stream->method->kind, call.connection->places_taken());
+      slots_.ForceAcquire(call.stream->method->kind, call.connection->slots_taken());
       ++running_count_;
     }
     poller_.Wake();
@@ -338,12 +339,12 @@ class Http2Transport final : public Transport {
         const Http2Stream& call = *paused.call.front().stream;
         if (paused.since < now - kShrinkAfter) {
           given_away.emplace_back();
-          given_away.back() = call.rest->Shrink();
+          given_away.back() = call.continuation->Shrink();
         }
         const auto deadline = call.deadline();
-        const bool is_silent = call.pause_kind == PauseKind::kForMessage &&
+        const bool is_silent = call.requested_pause == PauseKind::kForMessage &&
                                paused.since < now - options_.stall_timeout;
-        const bool is_over = call.rest->until() <= now;
+        const bool is_over = call.continuation->until() <= now;
         if (is_silent || is_over || (deadline.has_value() && *deadline <= now))
           late.push_back(paused.call.front().stream);
       }
@@ -427,16 +428,16 @@ class Http2Transport final : public Transport {
     return found->second;
   }
 
-  // The time that clients have, which is usually `usual`.
-  std::chrono::milliseconds Patience(std::chrono::milliseconds usual) {
-    return host_.memory.IsScarce() ? std::min(usual, options_.scarce_time) : usual;
+  // Returns `usual`, or scarce_memory_timeout if that is shorter and memory is scarce.
+  std::chrono::milliseconds ShortenIfScarce(std::chrono::milliseconds usual) {
+    return host_.memory.IsScarce() ? std::min(usual, options_.scarce_memory_timeout) : usual;
   }
 
   void WatchStalled(const std::stop_token& stop) {
-    std::unique_lock lock(look_mutex_);
+    std::unique_lock lock(stall_check_mutex_);
     while (!stop.stop_requested()) {
-      never_.wait_for(lock, stop, options_.look_every, [] { return false; });
-      Completes([this] { LookForStalled(); });
+      never_.wait_for(lock, stop, options_.stall_check_interval, [] { return false; });
+      Completes([this] { EndStalled(); });
       host_.memory.TrimWhenQuiet();
       AcceptAll();  // clients that an error kept out
     }
@@ -467,13 +468,13 @@ class Http2Transport final : public Transport {
     SteadyClock::time_point since;
   };
   std::unordered_map<const Call*, Paused> paused_;
-  CallPlaces places_;   // of calls that wait for a thread or run
+  CallSlots slots_;     // of calls that wait for a thread or run
   int call_count_ = 0;  // these, those that are being responded to, and paused ones
   bool accepts_connections_ = true;
   std::condition_variable call_ended_;
 
   CallThreads threads_;
-  std::mutex look_mutex_;  // only for never_, which allocates memory when it is made
+  std::mutex stall_check_mutex_;  // only for never_, which allocates memory when it is made
   std::condition_variable_any never_;
   std::jthread stalled_watch_;  // last: uses the others
 };

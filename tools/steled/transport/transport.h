@@ -5,7 +5,7 @@
 //            while it runs. One connection cannot take them all (calls/call_limits.h). A call above
 //            that returns UNAVAILABLE, as does one that does not fit into request_memory_bytes with
 //            the others: clients retry these. A message above message_bytes_max is
-//            RESOURCE_EXHAUSTED. Paused calls and health checks need no place.
+//            RESOURCE_EXHAUSTED. Paused calls and health checks need no slot.
 //
 // Errors:    InvalidArgument for an invalid address and for keys that cannot be read; Unavailable
 //            if the address cannot be used, or the system refuses threads.
@@ -49,23 +49,23 @@ struct TransportOptions {
   size_t request_memory_bytes = size_t{512} << 20;
   // The time limits for a connection to send the HTTP/2 preface, for a request to make progress,
   // and for a PING to be acknowledged.
-  std::chrono::milliseconds cutoffs{20'000};
+  std::chrono::milliseconds client_timeout{20'000};
   // A request that is incomplete after this time is ended, whatever its progress.
-  std::chrono::milliseconds request_time_max{300'000};
+  std::chrono::milliseconds request_timeout{300'000};
   // A stream whose client reads almost nothing for so long is ended, as is a connection that takes
   // no bytes. So is a call that waits so long for the next message of its request.
   std::chrono::milliseconds stall_timeout{60'000};
-  // Replaces `cutoffs` for requests, and `stall_timeout` for streams that hold memory, while little
-  // of request_memory_bytes is left. No effect if it is longer than these.
-  std::chrono::milliseconds scarce_time{1'000};
-  // A client that is silent for so long gets a PING, and has `cutoffs` to respond.
-  std::chrono::milliseconds ping_after{60'000};
-  // The time between two calls of LookForStalled by the transport itself.
-  std::chrono::milliseconds look_every{1'000};
-  // The time for clients to read that the server ends, before Stop accepts no more calls.
-  std::chrono::milliseconds announcement{1'000};
+  // Replaces `client_timeout` for requests, and `stall_timeout` for streams that hold memory, while
+  // little of request_memory_bytes is left. No effect if it is longer than these.
+  std::chrono::milliseconds scarce_memory_timeout{1'000};
+  // A client that is silent for so long gets a PING, and has `client_timeout` to respond.
+  std::chrono::milliseconds ping_delay{60'000};
+  // The time between two calls of EndStalled by the transport itself.
+  std::chrono::milliseconds stall_check_interval{1'000};
+  // The time for clients to read GOAWAY, before Stop accepts no more calls.
+  std::chrono::milliseconds goaway_timeout{1'000};
   // The time for clients to read the responses of the calls that Stop ended.
-  std::chrono::milliseconds last_words{500};
+  std::chrono::milliseconds final_response_timeout{500};
 };
 
 class Transport {
@@ -84,12 +84,12 @@ class Transport {
   // Thread-safe.
   virtual absl::Status UseTls(const TlsFiles& tls) = 0;
   // Ends the calls and connections whose clients exceed a time limit of the options. The transport
-  // calls it every `look_every`. Thread-safe.
-  virtual void LookForStalled() = 0;
+  // calls it every `stall_check_interval`. Thread-safe.
+  virtual void EndStalled() = 0;
   // Announces the end, and serves the calls that are on their way. Then accepts no more calls,
   // gives running ones `grace` to end, stops the others and waits for them, gives clients
-  // `last_words` to read the responses, and closes all connections. Without `grace` it closes them
-  // at once. Call it once.
+  // `final_response_timeout` to read the responses, and closes all connections. Without `grace` it
+  // closes them at once. Call it once.
   virtual void Stop(std::chrono::milliseconds grace) = 0;
 };
 

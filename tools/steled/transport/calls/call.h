@@ -94,10 +94,10 @@ class Call {
   virtual bool CanSend() const = 0;
   // False if Receive would wait.
   virtual bool CanReceive() const = 0;
-  // Pauses the call. The method must then return, and its result is ignored. `rest` is resumed,
-  // possibly on another thread, once the event of `kind` has come or no client waits for the
-  // response any more. It is also resumed if no message came for too long; it must end then.
-  virtual void Pause(PauseKind kind, std::shared_ptr<PausedCall> rest) = 0;
+  // Pauses the call. The method must then return, and its result is ignored. `continuation` is
+  // resumed, possibly on another thread, once the event of `kind` has come or no client waits for
+  // the response any more. It is also resumed if no message came for too long; it must end then.
+  virtual void Pause(PauseKind kind, std::shared_ptr<PausedCall> continuation) = 0;
   // Returns a function that ends a pause kForEvent. Without a pause it ends the next one at once,
   // so no event is lost. The function is thread-safe, and may take locks of the transport. It must
   // not be called once the transport is destroyed.

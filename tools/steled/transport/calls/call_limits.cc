@@ -20,7 +20,7 @@ size_t AddUpTo(size_t limit, size_t bytes, std::atomic<size_t>* count) {
 
 }  // namespace
 
-absl::Status CallPlaces::Take(CallKind kind, Taken* of_connection, RefusalCause* cause) {
+absl::Status CallSlots::Acquire(CallKind kind, Counts* of_connection, RefusalCause* cause) {
   if (kind == CallKind::kHealth) return absl::OkStatus();
   const auto index = static_cast<size_t>(kind);
   const int most = most_[index];
@@ -36,11 +36,11 @@ absl::Status CallPlaces::Take(CallKind kind, Taken* of_connection, RefusalCause*
         fmt::format("{} of {} calls run already, {} of this connection; try again later",
                     taken_[index], most, own));
   }
-  TakeAgain(kind, of_connection);
+  ForceAcquire(kind, of_connection);
   return absl::OkStatus();
 }
 
-void CallPlaces::Add(CallKind kind, Taken* of_connection, int count) {
+void CallSlots::Add(CallKind kind, Counts* of_connection, int count) {
   if (kind == CallKind::kHealth) return;
   const auto index = static_cast<size_t>(kind);
   taken_[index] += count;

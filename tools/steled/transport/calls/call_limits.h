@@ -1,7 +1,7 @@
 // steled/transport/calls/call_limits.h: the limits that all calls share: of those that run at once,
 // and of the memory that requests and unread responses use.
 //
-// Threads:   CallPlaces: confined, or guarded by a lock of the caller. RequestMemory: thread-safe;
+// Threads:   CallSlots: confined, or guarded by a lock of the caller. RequestMemory: thread-safe;
 //            TrimWhenQuiet by one thread.
 #pragma once
 
@@ -18,29 +18,29 @@ namespace stele::server {
 
 // Limits the calls that run at once.
 //
-// Data calls and other calls have separate places, so neither can use up those of the others. A
-// connection can take any place while a quarter of them is free. Then it can take no more than an
-// eighth. So clients with few calls get places even while others have many.
+// Data calls and other calls have separate slots, so neither can use up those of the others. A
+// connection can take any slot while a quarter of them is free. Then it can take no more than an
+// eighth. So clients with few calls get slots even while others have many.
 //
-// Health checks need no place: a probe that fails restarts the server.
-class CallPlaces {
+// Health checks need no slot: a probe that fails restarts the server.
+class CallSlots {
  public:
-  // The places that the calls of one connection take, by their kind.
-  using Taken = std::array<int, 2>;
+  // The slots that the calls of one connection take, by their kind.
+  using Counts = std::array<int, 2>;
 
-  CallPlaces(int data_max, int other_max) : most_{data_max, other_max} {}
+  CallSlots(int data_max, int other_max) : most_{data_max, other_max} {}
 
-  // Takes a place for a call of this kind. Returns Unavailable and sets `cause` if there is none.
-  absl::Status Take(CallKind kind, Taken* of_connection, RefusalCause* cause);
-  // Takes a place for a call that had one before, even if none is free.
-  void TakeAgain(CallKind kind, Taken* of_connection) { Add(kind, of_connection, 1); }
-  void Leave(CallKind kind, Taken* of_connection) { Add(kind, of_connection, -1); }
+  // Takes a slot for a call of this kind. Returns Unavailable and sets `cause` if there is none.
+  absl::Status Acquire(CallKind kind, Counts* of_connection, RefusalCause* cause);
+  // Takes a slot for a call that had one before, even if none is free.
+  void ForceAcquire(CallKind kind, Counts* of_connection) { Add(kind, of_connection, 1); }
+  void Release(CallKind kind, Counts* of_connection) { Add(kind, of_connection, -1); }
 
  private:
-  void Add(CallKind kind, Taken* of_connection, int count);
+  void Add(CallKind kind, Counts* of_connection, int count);
 
-  const Taken most_;
-  Taken taken_ = {};  // of all connections
+  const Counts most_;
+  Counts taken_ = {};  // of all connections
 };
 
 enum class MemoryUse : uint8_t {

@@ -147,15 +147,15 @@ void CallThreads::Watch(const std::stop_token& stop) {
     } else {
       // Calls that begin after this see the flag. The next look sees calls that began before.
       watch_sleeps_ = true;
-      if (!LookAtPermits()) call_began_.wait(lock, stop, [this] { return !watch_sleeps_; });
+      if (!ReclaimPermits()) call_began_.wait(lock, stop, [this] { return !watch_sleeps_; });
       watch_sleeps_ = false;
       looks = 0;
     }
-    looks = LookAtPermits() ? 0 : looks + 1;
+    looks = ReclaimPermits() ? 0 : looks + 1;
   }
 }
 
-bool CallThreads::LookAtPermits() {
+bool CallThreads::ReclaimPermits() {
   // A thread that waits for events tries it itself when it gets a call.
   if (std::exchange(lacks_thread_, false) && waiting_.load() == 0) FillPermit();
   bool has_run = false;

@@ -69,7 +69,7 @@ class CallThreads {
   // Needs the lock. Takes away permits whose call has run since the previous look. Tries again to
   // start a thread that the system refused. Returns true if any call ran since then, or the system
   // still refuses the thread.
-  bool LookAtPermits();
+  bool ReclaimPermits();
 
   const std::function<Turn()> turn_;
   const int threads_max_;

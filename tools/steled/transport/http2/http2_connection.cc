@@ -178,7 +178,7 @@ struct Http2Connection::Callbacks {
 
   static int OnFrame(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     Http2Connection* const connection = Of(user);
-    if (frame->hd.type == NGHTTP2_SETTINGS) connection->is_greeted_ = true;
+    if (frame->hd.type == NGHTTP2_SETTINGS) connection->has_preface_ = true;
     if (frame->hd.type == NGHTTP2_PING) connection->OnPing(frame->ping);
     if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
     Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
@@ -313,7 +313,7 @@ bool Http2Connection::ReadSome(bool is_ending, bool* is_more) {
   *is_more = read.state == Socket::State::kMoved && (is_ending || !read.is_all);
   if (read.state != Socket::State::kMoved) return read.state == Socket::State::kWait;
   read_at_ = std::chrono::steady_clock::now();
-  is_asked_ = false;
+  is_ping_unanswered_ = false;
   if (is_lingering_) return true;
   const ssize_t taken = nghttp2_session_mem_recv(
       session_, reinterpret_cast<const uint8_t*>(buffer.data()), read.bytes);
@@ -340,7 +340,7 @@ bool Http2Connection::Flush() {
     }
     if (output_.empty()) {
       // An idle connection keeps no large buffer.
-      if (streams_.empty() && output_.capacity() > kRestingBytes) std::string().swap(output_);
+      if (streams_.empty() && output_.capacity() > kIdleBufferBytesMax) std::string().swap(output_);
       room_.notify_all();
       return true;
     }
@@ -429,7 +429,7 @@ void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes
     GiveUp(stream, RefusalCause::kBadRequest,
            Unimplemented("The method takes one request, and more than one came"));
   } else {
-    NotePace(stream, bytes.size());
+    NoteProgress(stream, bytes.size());
   }
 }
 

@@ -76,14 +76,14 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // A request is stalled if fewer bytes arrive within the stall timeout, or no byte of a message
   // after its headers. A large request must also receive a certain share of the memory that it
   // holds. Otherwise a client could fill the memory for requests and keep it with a few bytes.
-  static constexpr size_t kPaceBytes = size_t{16} << 10;
-  static constexpr size_t kPaceShare = 16;
+  static constexpr size_t kProgressBytesMin = size_t{16} << 10;
+  static constexpr size_t kProgressShare = 16;
   // A client that reads less than this from a stream within the stall timeout does not read it.
   static constexpr size_t kReadBytesMin = size_t{16} << 10;
   // Requests up to this size have a part of the memory that larger ones cannot use.
   static constexpr size_t kSmallRequestBytes = size_t{16} << 10;
   // The most bytes of a buffer that is kept while a connection sends nothing.
-  static constexpr size_t kRestingBytes = size_t{16} << 10;
+  static constexpr size_t kIdleBufferBytesMax = size_t{16} << 10;
 
   struct Stream;  // a call; below
   using StreamPtr = std::shared_ptr<Stream>;
@@ -116,9 +116,9 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   struct Cutoffs {
     using TimePoint = std::chrono::steady_clock::time_point;
     // A client that has connected before must have sent the HTTP/2 preface.
-    TimePoint greeted_since;
+    TimePoint preface_since;
     // A request that has received almost nothing since then is ended.
-    TimePoint moved_since;
+    TimePoint progress_since;
     // An incomplete request that began before is ended.
     TimePoint begun_since;
     // A client that has taken no byte since then does not read. One that has read almost nothing of
@@ -146,7 +146,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   const std::string& peer() const { return peer_; }
   size_t StreamCount() const;
   // The transport's lock guards it.
-  CallPlaces::Taken* places_taken() { return &places_taken_; }
+  CallSlots::Counts* slots_taken() { return &slots_taken_; }
 
   // Notifies the host once the pause is over or the call must end, which may be at once. Releases
   // the messages that the method has received.
@@ -210,7 +210,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void OnRequestBytes(Stream* stream, std::string_view bytes);
   // Charges bytes of a request. Returns false if there is no room.
   bool ChargeRequest(Stream* stream, size_t bytes);
-  void NotePace(Stream* stream, size_t bytes);
+  void NoteProgress(Stream* stream, size_t bytes);
   void OnRequestEnd(Stream* stream);
   void BeginCall(Stream* stream);
   void OnStreamClosed(int32_t stream_id);
@@ -231,7 +231,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   ConnectionHost& host_;
   const int descriptor_;
   const std::string peer_;
-  CallPlaces::Taken places_taken_ = {};
+  CallSlots::Counts slots_taken_ = {};
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 
   mutable std::mutex mutex_;
@@ -251,9 +251,9 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   std::chrono::steady_clock::time_point read_at_ = since_;  // when bytes last arrived
   // When the socket last accepted bytes, or had none to send.
   std::chrono::steady_clock::time_point written_at_ = since_;
-  bool is_greeted_ = false;  // the client has sent the HTTP/2 preface
+  bool has_preface_ = false;  // the client has sent the HTTP/2 preface
   // A PING was sent, and nothing was received since.
-  bool is_asked_ = false;
+  bool is_ping_unanswered_ = false;
   // The client has read the announcement of the end, and all calls it began before have come.
   bool is_announcement_read_ = false;
   bool is_drained_ = false;  // no more calls are accepted
@@ -292,8 +292,8 @@ struct Http2Connection::Stream final
   bool CanSend() const override;
   bool CanReceive() const override;
   void Pause(PauseKind kind, std::shared_ptr<PausedCall> paused) override {
-    pause_kind = kind;
-    rest = std::move(paused);
+    requested_pause = kind;
+    continuation = std::move(paused);
   }
   std::function<void()> Waker() override;
   // Runs the method, or continues it. An exception from a library ends the call, not the server.
@@ -303,8 +303,8 @@ struct Http2Connection::Stream final
   // guards them.
   // Null: the method must be run, or has ended. It may own a Waker, and so this object: whoever
   // ends the call sets it to null.
-  std::shared_ptr<PausedCall> rest;
-  PauseKind pause_kind = PauseKind::kNone;
+  std::shared_ptr<PausedCall> continuation;
+  PauseKind requested_pause = PauseKind::kNone;
   std::chrono::steady_clock::time_point run_at;  // when the method began
   std::optional<RefusalCause> refusal;           // why the method did not run; nullopt: it ran
   size_t received_bytes = 0;
@@ -332,21 +332,21 @@ struct Http2Connection::Stream final
   size_t stream_bytes = 0;   // reserved of the memory for requests, until the stream is closed
   size_t request_bytes = 0;  // likewise, until the method is done
   size_t answer_bytes = 0;   // likewise, for what the method holds to send it later
-  size_t paced_bytes = 0;    // received since moved_at
-  // When the first bytes of its messages arrived, or enough of them (kPaceBytes).
-  std::chrono::steady_clock::time_point moved_at = begun_at;
+  size_t bytes_since_progress = 0;  // received since progress_at
+  // When the first bytes of its messages arrived, or enough of them (kProgressBytesMin).
+  std::chrono::steady_clock::time_point progress_at = begun_at;
   bool request_ended = false;
   bool has_begun = false;  // its method was passed to a thread
 
-  PauseKind pause = PauseKind::kNone;  // its method waits without a thread
-  bool is_woken = false;               // its Waker was called since the last pause
+  PauseKind current_pause = PauseKind::kNone;  // its method waits without a thread
+  bool is_woken = false;                       // its Waker was called since the last pause
 
   bool response_begun = false;     // its headers were submitted
   std::deque<std::string> unsent;  // framed; the first is sent first
   size_t unsent_offset = 0;        // the bytes sent of the first one
   size_t unsent_bytes = 0;         // the unsent bytes of all
-  size_t unsent_at_mark = 0;       // when the client was last seen to read
-  std::chrono::steady_clock::time_point unsent_mark;
+  size_t unsent_at_last_read = 0;  // when the client was last seen to read
+  std::chrono::steady_clock::time_point last_read_at;
   bool is_given_up = false;            // it will be reset, since its client does not read it
   std::optional<absl::Status> status;  // the result of the method, or the reason why there is none
   // A message from the method was lost, or the method was told too early that no message comes.

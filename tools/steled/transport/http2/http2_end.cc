@@ -24,7 +24,7 @@ constexpr std::array<uint8_t, 8> kEndPing = {'t', 'h', 'e', ' ', 'e', 'n', 'd', 
 // its method waits for the messages, up to its deadline.
 const char* SlowReason(const Http2Stream& stream, const Http2Connection::Cutoffs& cutoffs) {
   if (!stream.AwaitsRequest()) return nullptr;
-  if (stream.moved_at < cutoffs.moved_since) {
+  if (stream.progress_at < cutoffs.progress_since) {
     return stream.request_bytes > 0 ? "The request stopped in its middle"
                                     : "The request has headers and no message";
   }
@@ -35,14 +35,14 @@ const char* SlowReason(const Http2Stream& stream, const Http2Connection::Cutoffs
 bool IsUnread(const Http2Connection::Cutoffs& cutoffs, Http2Connection::Cutoffs::TimePoint now,
               Http2Stream* stream) {
   const size_t unsent = stream->unsent_bytes;
-  if (unsent == 0 || unsent > stream->unsent_at_mark ||
-      unsent + Http2Connection::kReadBytesMin <= stream->unsent_at_mark) {
-    stream->unsent_at_mark = unsent;
-    stream->unsent_mark = now;
+  if (unsent == 0 || unsent > stream->unsent_at_last_read ||
+      unsent + Http2Connection::kReadBytesMin <= stream->unsent_at_last_read) {
+    stream->unsent_at_last_read = unsent;
+    stream->last_read_at = now;
     return false;
   }
   const bool is_charged = stream->UnsentCharge() > 0 || stream->answer_bytes > 0;
-  return stream->unsent_mark < (is_charged ? cutoffs.charged_since : cutoffs.read_since);
+  return stream->last_read_at < (is_charged ? cutoffs.charged_since : cutoffs.read_since);
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ void Http2Connection::EndCalls(bool are_all) {
       const auto next = streams_.upper_bound(id);
       if (next == streams_.end()) break;
       std::tie(id, stream) = *next;
-      if (!are_all && stream->pause != PauseKind::kForMessage) continue;
+      if (!are_all && stream->current_pause != PauseKind::kForMessage) continue;
       stream->is_ending = true;
     }
     stream->stop_source.request_stop();  // first, so that it does not pause again
@@ -133,7 +133,7 @@ void Http2Connection::AwaitAnnounced(std::chrono::steady_clock::time_point end) 
   std::unique_lock lock(mutex_);
   room_.wait_until(lock, end, [this] {
     // A client that has not sent the preface yet has begun no call.
-    return is_announcement_read_ || is_closed_ || is_lingering_ || has_failed_ || !is_greeted_;
+    return is_announcement_read_ || is_closed_ || is_lingering_ || has_failed_ || !has_preface_;
   });
 }
 
@@ -201,10 +201,10 @@ void Http2Connection::AwaitRead(std::chrono::steady_clock::time_point end) {
 // ---- slow clients ----
 
 bool Http2Connection::IsStalled(const Cutoffs& cutoffs) const {
-  if (has_failed_ || (!is_greeted_ && since_ < cutoffs.greeted_since)) return true;
+  if (has_failed_ || (!has_preface_ && since_ < cutoffs.preface_since)) return true;
   if (is_lingering_) return read_at_ < cutoffs.read_since;
   return (output_offset_ < output_.size() && written_at_ < cutoffs.read_since) ||
-         (is_asked_ && read_at_ < cutoffs.silent_since);
+         (is_ping_unanswered_ && read_at_ < cutoffs.silent_since);
 }
 
 bool Http2Connection::EndStalled(const Cutoffs& cutoffs) {
@@ -214,8 +214,8 @@ bool Http2Connection::EndStalled(const Cutoffs& cutoffs) {
     is_kept = is_closed_ || !IsStalled(cutoffs);
     const auto now = std::chrono::steady_clock::now();
     // The buffer of a large answer is not kept while other streams are open and send nothing.
-    const bool rests = output_.empty() && written_at_ + std::chrono::seconds(1) < now;
-    if (rests && output_.capacity() > kRestingBytes) std::string().swap(output_);
+    const bool is_idle = output_.empty() && written_at_ + std::chrono::seconds(1) < now;
+    if (is_idle && output_.capacity() > kIdleBufferBytesMax) std::string().swap(output_);
     if (is_kept && IsUsable()) Attempt([&] { EndStalledStreams(cutoffs, now); });
   }
   StopClosed();
@@ -236,8 +236,8 @@ void Http2Connection::EndStalledStreams(const Cutoffs& cutoffs, Cutoffs::TimePoi
         session_, NGHTTP2_FLAG_NONE, id,
         stream->has_begun ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_REFUSED_STREAM));
   }
-  if (!is_asked_ && read_at_ < cutoffs.ping_since) {
-    is_asked_ = true;
+  if (!is_ping_unanswered_ && read_at_ < cutoffs.ping_since) {
+    is_ping_unanswered_ = true;
     FailIfFatal(nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr));
   }
   if (nghttp2_session_want_write(session_) != 0) FlushOrShutDown();

@@ -13,7 +13,7 @@ namespace {
 
 // A client usually sends its next request within this time after a response. Waking a sleeping
 // thread takes as long.
-constexpr std::chrono::microseconds kWatch(50);
+constexpr std::chrono::microseconds kSpinTime(50);
 
 }  // namespace
 
@@ -34,17 +34,17 @@ absl::Status Poller::status() const {
 
 bool Poller::Add(int descriptor, uint64_t id) { return Control(EPOLL_CTL_ADD, descriptor, id); }
 
-void Poller::Repeat(int descriptor, uint64_t id) { Control(EPOLL_CTL_MOD, descriptor, id); }
+void Poller::Rearm(int descriptor, uint64_t id) { Control(EPOLL_CTL_MOD, descriptor, id); }
 
-std::optional<Poller::Event> Poller::Watch() {
+std::optional<Poller::Event> Poller::SpinWait() {
   static const bool has_cores = std::thread::hardware_concurrency() > 1;
-  if (!has_cores || is_watched_.exchange(true)) return std::nullopt;
+  if (!has_cores || is_spinning_.exchange(true)) return std::nullopt;
   std::optional<Event> event;
-  const auto end = std::chrono::steady_clock::now() + kWatch;
+  const auto end = std::chrono::steady_clock::now() + kSpinTime;
   do {
     event = Wait(std::chrono::milliseconds(0));
   } while (!event.has_value() && std::chrono::steady_clock::now() < end);
-  is_watched_ = false;
+  is_spinning_ = false;
   return event;
 }
 

@@ -30,7 +30,7 @@ class Poller {
   // system has no room for it.
   bool Add(int descriptor, uint64_t id);
   // Reports pending events again.
-  void Repeat(int descriptor, uint64_t id);
+  void Rearm(int descriptor, uint64_t id);
   // One thread gets kWoken.
   void Wake();
   struct Event {
@@ -42,14 +42,14 @@ class Poller {
   std::optional<Event> Wait(std::chrono::milliseconds timeout);
   // Like Wait, but polls for some microseconds without sleeping, while a core would be idle. One
   // thread at a time; others get nullopt at once.
-  std::optional<Event> Watch();
+  std::optional<Event> SpinWait();
 
   static constexpr uint64_t kWoken = 0;
 
  private:
   bool Control(int operation, int descriptor, uint64_t id);
 
-  std::atomic<bool> is_watched_ = false;
+  std::atomic<bool> is_spinning_ = false;
   const int epoll_;
   const int wake_;
 };

@@ -19,7 +19,7 @@ namespace {
 
 // Repeats a system call that a signal interrupts.
 template <typename Function>
-ssize_t Repeat(const Function& function) {
+ssize_t RetryInterrupted(const Function& function) {
   ssize_t result = 0;
   do {
     result = function();
@@ -55,7 +55,8 @@ Socket::Result Socket::Read(std::span<char> buffer) {
     const int outcome = SSL_read_ex(ssl_, buffer.data(), buffer.size(), &bytes);
     return TlsResult(outcome, bytes);
   }
-  const ssize_t bytes = Repeat([&] { return recv(descriptor_, buffer.data(), buffer.size(), 0); });
+  const ssize_t bytes =
+      RetryInterrupted([&] { return recv(descriptor_, buffer.data(), buffer.size(), 0); });
   if (bytes == 0) return {State::kClosed};
   Result result = SystemResult(bytes);
   result.is_all = result.bytes < buffer.size();
@@ -70,7 +71,7 @@ Socket::Result Socket::Write(std::string_view data) {
     return TlsResult(outcome, bytes);
   }
   return SystemResult(
-      Repeat([&] { return send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL); }));
+      RetryInterrupted([&] { return send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL); }));
 }
 
 Socket::Result Socket::SystemResult(ssize_t moved) {
