@@ -1,6 +1,7 @@
 #include "trace/recorder.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/random.h"
@@ -72,7 +73,7 @@ absl::Status Recorder::Begin(std::unique_ptr<File> file, const Options& options)
 
 void Recorder::SetRecording(uint64_t recording) {
   for (Shard& shard : shards_) {
-    MutexLock lock(shard.mutex);
+    SpinLockHolder lock(shard.lock);
     shard.recording = recording;
     if (recording == 0) continue;
     shard.operations = 0;
@@ -125,31 +126,29 @@ void Recorder::Add(uint64_t recording, const TraceRecord& record) {
   thread_local std::string bytes;
   bytes.clear();
   AppendTraceRecord(record, &bytes);
-  AddBytes(recording, bytes);
+  AddStored(recording, bytes.size(), [](char* out) {
+    std::memcpy(out, bytes.data(), bytes.size());
+    return out + bytes.size();
+  });
   if (bytes.size() > kTraceBlockBytes) std::string().swap(bytes);
 }
 
 void Recorder::Add(uint64_t recording, const PointReadRecord& record) {
   if (recording == 0) return;
-  char on_stack[512];
-  std::string on_heap;
-  char* begin = on_stack;
-  if (const size_t bytes_max = PointReadBytesMax(record); bytes_max > sizeof on_stack) {
-    on_heap.resize(bytes_max);
-    begin = on_heap.data();
-  }
-  AddBytes(recording, std::string_view(begin, StorePointRead(record, begin)));
+  AddStored(recording, PointReadBytesMax(record),
+            [&](char* out) { return StorePointRead(record, out); });
 }
 
-void Recorder::AddBytes(uint64_t recording, std::string_view bytes) {
+template <typename Store>
+void Recorder::AddStored(uint64_t recording, size_t bytes_max, const Store& store) {
   const size_t first = ShardOfThread();
-  if (bytes.size() <= kTraceBlockBytesMax) {
+  if (bytes_max <= kTraceBlockBytesMax) {
     for (size_t i = 0; i < kShards; ++i) {
       Shard& shard = shards_[(first + i) % kShards];
-      if (!shard.mutex.TryLock()) continue;
+      if (!shard.lock.TryLock()) continue;
       const bool is_over = shard.recording != recording;
-      const bool is_added = !is_over && Append(bytes, &shard);
-      shard.mutex.Unlock();
+      const bool is_added = !is_over && Append(bytes_max, store, &shard);
+      shard.lock.Unlock();
       if (is_over || is_added) return;
       break;
     }
@@ -157,22 +156,30 @@ void Recorder::AddBytes(uint64_t recording, std::string_view bytes) {
   shards_[first].dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
-bool Recorder::Append(std::string_view bytes, Shard* shard) {
+template <typename Store>
+bool Recorder::Append(size_t bytes_max, const Store& store, Shard* shard) {
+  const auto store_in = [&](Chunk* chunk) {
+    char* const begin = chunk->bytes.get() + chunk->size;
+    chunk->size += static_cast<size_t>(store(begin) - begin);
+    ++chunk->records;
+  };
+  if (bytes_max > kTraceBlockBytes) {  // a chunk of its own
+    Chunk large{.bytes = std::make_unique_for_overwrite<char[]>(bytes_max)};
+    store_in(&large);
+    return AddFull(std::move(large), shard);
+  }
   Chunk& open = shard->open;
-  if (bytes.size() > kTraceBlockBytes)
-    return AddFull({.bytes = std::string(bytes), .records = 1}, shard);
-  if (open.bytes.size() + bytes.size() > kTraceBlockBytes) {
+  if (open.size + bytes_max > kTraceBlockBytes) {
     if (!AddFull(std::move(open), shard)) return false;
     open = {};
   }
-  if (open.bytes.empty()) open.bytes.reserve(kTraceBlockBytes);
-  open.bytes.append(bytes);
-  ++open.records;
+  if (open.bytes == nullptr) open.bytes = std::make_unique_for_overwrite<char[]>(kTraceBlockBytes);
+  store_in(&open);
   return true;
 }
 
 bool Recorder::AddFull(Chunk&& chunk, Shard* shard) {
-  const size_t bytes = chunk.bytes.size();
+  const size_t bytes = chunk.size;
   if (waiting_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > kWaitingBytesMax) {
     waiting_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
     return false;
@@ -200,40 +207,45 @@ void Recorder::Run() {
 }
 
 void Recorder::WriteAll() {
-  Chunk rest;  // the open chunks, as many as fit in a block
+  std::string rest;  // of the open chunks, as many as fit in a block
+  uint32_t rest_records = 0;
   for (Shard& shard : shards_) {
     std::vector<Chunk> full;
     Chunk open;
     {
-      MutexLock lock(shard.mutex);
+      SpinLockHolder lock(shard.lock);
       full.swap(shard.full);
       std::swap(open, shard.open);
     }
     for (const Chunk& chunk : full) {
-      Write(chunk);
-      waiting_bytes_.fetch_sub(chunk.bytes.size(), std::memory_order_relaxed);
+      Write({chunk.bytes.get(), chunk.size}, chunk.records);
+      waiting_bytes_.fetch_sub(chunk.size, std::memory_order_relaxed);
     }
-    if (rest.bytes.size() + open.bytes.size() > kTraceBlockBytes) Write(std::exchange(rest, {}));
-    rest.bytes += open.bytes;
-    rest.records += open.records;
+    if (rest.size() + open.size > kTraceBlockBytes) {
+      Write(rest, rest_records);
+      rest.clear();
+      rest_records = 0;
+    }
+    rest.append(open.bytes.get(), open.size);
+    rest_records += open.records;
   }
-  Write(rest);
+  Write(rest, rest_records);
 }
 
-void Recorder::Write(const Chunk& chunk) {
-  if (chunk.records == 0) return;
+void Recorder::Write(std::string_view bytes, uint32_t records) {
+  if (records == 0) return;
   if (status_.ok() && !counts_.stopped_at_limit) {
     const uint64_t bytes_max = options_.bytes_max - std::min(options_.bytes_max, kSummaryBytesMax);
-    const auto written = writer_->AddBlockUpTo(chunk.bytes, chunk.records, bytes_max);
+    const auto written = writer_->AddBlockUpTo(bytes, records, bytes_max);
     if (written.ok() && *written) {
-      counts_.recorded += chunk.records;
+      counts_.recorded += records;
       return;
     }
     status_ = written.status();
     counts_.stopped_at_limit = written.ok();
     is_on_.store(false, std::memory_order_relaxed);
   }
-  counts_.dropped += chunk.records;
+  counts_.dropped += records;
 }
 
 }  // namespace stele::internal

@@ -31,6 +31,7 @@
 #include "base/mutex.h"
 #include "base/thread.h"
 #include "io/file_system.h"
+#include "trace/spin_lock.h"
 #include "trace/trace_encoding.h"
 #include "trace/trace_format.h"
 #include "trace/trace_record.h"
@@ -79,14 +80,15 @@ class Recorder {
  private:
   // Encoded records: the payload of a block.
   struct Chunk {
-    std::string bytes;
+    std::unique_ptr<char[]> bytes;  // null: none, and the size is 0
+    size_t size = 0;
     uint32_t records = 0;
   };
   struct alignas(64) Shard {
-    Mutex mutex;
-    uint64_t recording ABSL_GUARDED_BY(mutex) = 0;  // 0: nothing is added
-    Chunk open ABSL_GUARDED_BY(mutex);
-    std::vector<Chunk> full ABSL_GUARDED_BY(mutex);
+    SpinLock lock;
+    uint64_t recording ABSL_GUARDED_BY(lock) = 0;  // 0: nothing is added
+    Chunk open ABSL_GUARDED_BY(lock);
+    std::vector<Chunk> full ABSL_GUARDED_BY(lock);
     std::atomic<uint64_t> operations{0};  // if not all of them are recorded
     std::atomic<uint64_t> dropped{0};
   };
@@ -97,19 +99,23 @@ class Recorder {
     return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
   }
   static size_t ShardOfThread();
-  // Appends an encoded record to a buffer that is not in use.
-  void AddBytes(uint64_t recording, std::string_view bytes);
-  // Appends to the open chunk. Returns false if memory is full.
-  bool Append(std::string_view bytes, Shard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mutex);
+  // Adds a record to a shard that is not in use. `store(out)` writes the bytes of the record, at
+  // most `bytes_max`, and returns their end.
+  template <typename Store>
+  void AddStored(uint64_t recording, size_t bytes_max, const Store& store);
+  // Appends the record to the open chunk. Returns false if memory is full.
+  template <typename Store>
+  bool Append(size_t bytes_max, const Store& store, Shard* shard)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->lock);
   // Moves a chunk to the full ones. Returns false, and changes nothing, if memory is full.
-  bool AddFull(Chunk&& chunk, Shard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->mutex);
+  bool AddFull(Chunk&& chunk, Shard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->lock);
   absl::Status Begin(std::unique_ptr<File> file, const Options& options)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_mutex_);
   void SetRecording(uint64_t recording);
   // The function of the recorder's thread.
   void Run();
   void WriteAll();
-  void Write(const Chunk& chunk);
+  void Write(std::string_view bytes, uint32_t records);
 
   // Held by Start() and Stop(), also while they wait for the thread.
   Mutex control_mutex_;
