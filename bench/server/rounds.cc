@@ -88,6 +88,7 @@ class Rounds {
       if (!IsAsked(workload) && !fills) continue;
       const std::string& table = workload.kind == Kind::kMutateRow ? empty : filled;
       RunOnAll(workload, {.kind = workload.kind,
+                          .instance = kInstance,
                           .table = TableName(table),
                           .rows = plan_.rows,
                           .connections = connections,

@@ -20,14 +20,15 @@ using stele_compare::RowMaker;
 
 namespace {
 
-constexpr std::array<Workload, 5> kWorkloads = {
+constexpr std::array<Workload, 6> kWorkloads = {
     {{Kind::kMutateRows, "MutateRows", "all rows, a hundred per call", "rows/s", 3},
      {Kind::kScan, "scan", "ReadRows of all rows, four times", "rows/s", 3},
      {Kind::kReadRow, "ReadRow", "a row by its key, in random order", "calls/s", 1.5},
      {Kind::kCheckAndMutate, "CheckAndMutate",
       "sets a cell if it is absent, and deletes it if it is present", "calls/s", 1.5},
      {Kind::kMutateRow, "MutateRow", "a row of five cells per call, in random order", "calls/s",
-      1.5}}};
+      1.5},
+     {Kind::kPing, "PingAndWarm", "a call that does nothing", "calls/s", 1.5}}};
 constexpr char kUnreadable[] = "an answer that cannot be read";
 constexpr uint64_t kEntriesInCall = 100;
 constexpr char kLockFamily[] = "0";
@@ -126,6 +127,13 @@ Script CheckAndMutate(const Run& run, uint64_t connection) {
   return script;
 }
 
+Script Ping(const Run& run) {
+  wire::PingAndWarmRequest request;
+  request.set_name(run.instance);
+  const uint64_t calls = CallCount(run);
+  return {std::vector<std::string>(calls, Serialised(request)), calls};
+}
+
 Script MutateRow(const Run& run, uint64_t connection, RowMaker* maker) {
   Script script;
   const uint64_t count = CallCount(run);
@@ -163,6 +171,7 @@ const Method& MethodOf(Kind kind) {
   static constexpr Method kCheckAndMutateRow = {"/google.bigtable.v2.Bigtable/CheckAndMutateRow",
                                                 false};
   static constexpr Method kMutateRow = {"/google.bigtable.v2.Bigtable/MutateRow", false};
+  static constexpr Method kPing = {"/google.bigtable.v2.Bigtable/PingAndWarm", false};
   switch (kind) {
     case Kind::kMutateRows:
       return kMutateRows;
@@ -171,6 +180,8 @@ const Method& MethodOf(Kind kind) {
       return kReadRows;
     case Kind::kCheckAndMutate:
       return kCheckAndMutateRow;
+    case Kind::kPing:
+      return kPing;
     case Kind::kMutateRow:
       break;
   }
@@ -189,6 +200,8 @@ Script ScriptOf(const Run& run, uint64_t connection, RowMaker* maker) {
       return ReadRow(run, connection);
     case Kind::kCheckAndMutate:
       return CheckAndMutate(run, connection);
+    case Kind::kPing:
+      return Ping(run);
     case Kind::kMutateRow:
       break;
   }

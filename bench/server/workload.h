@@ -24,6 +24,7 @@ enum class Kind : uint8_t {
   kReadRow,         // a row by its key, in random order
   kCheckAndMutate,  // a lock: sets a cell if it is absent, and deletes it if it is present
   kMutateRow,       // a row of five cells per call, in random order, into an empty table
+  kPing,            // a call that does nothing: the cost of the transport
 };
 
 struct Workload {
@@ -49,7 +50,8 @@ bool IsRead(Kind kind);
 // One run. `connections` connections share the rows.
 struct Run {
   Kind kind = Kind::kScan;
-  std::string table;  // the full name
+  std::string instance;  // full names
+  std::string table;
   uint64_t rows = 0;
   uint64_t connections = 1;
   uint64_t seed = 0;  // selects the rows and their order
