@@ -83,7 +83,7 @@ RunningServer::~RunningServer() {
   waitpid(pid_, nullptr, 0);
 }
 
-double RunningServer::CpuSeconds() const {
+CpuTime RunningServer::Cpu() const {
   std::ifstream file(fmt::format("/proc/{}/stat", pid_));
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   // The process name in parentheses may contain blanks. The state and ten numbers follow it, then
@@ -92,9 +92,11 @@ double RunningServer::CpuSeconds() const {
   std::string skipped;
   for (int i = 0; i < 11; ++i) words >> skipped;
   double user_ticks = 0;
-  double system_ticks = 0;
-  words >> user_ticks >> system_ticks;
-  return (user_ticks + system_ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  double kernel_ticks = 0;
+  words >> user_ticks >> kernel_ticks;
+  const auto ticks_per_second = static_cast<double>(sysconf(_SC_CLK_TCK));
+  return {.total_seconds = (user_ticks + kernel_ticks) / ticks_per_second,
+          .kernel_seconds = kernel_ticks / ticks_per_second};
 }
 
 uint64_t RunningServer::PeakBytes() const {
@@ -108,10 +110,10 @@ uint64_t RunningServer::PeakBytes() const {
 double RunningServer::Settle() const {
   const stele_compare::Clock::time_point begin = stele_compare::Clock::now();
   const double look_seconds = std::chrono::duration<double>(kLook).count();
-  double before = CpuSeconds();
+  double before = Cpu().total_seconds;
   for (double passed = 0; passed < kSettleSecondsMax; passed = stele_compare::SecondsSince(begin)) {
     std::this_thread::sleep_for(kLook);
-    const double now = CpuSeconds();
+    const double now = Cpu().total_seconds;
     if (now - before <= kIdleShare * look_seconds) return passed;
     before = now;
   }

@@ -30,6 +30,11 @@ struct Programs {
 // databases are in `directory`.
 std::vector<Contender> Contenders(const Programs& programs, const std::string& directory);
 
+struct CpuTime {
+  double total_seconds = 0;
+  double kernel_seconds = 0;  // a part of the total: in the kernel
+};
+
 // A running server. It is killed when the object is destroyed or this process ends.
 class RunningServer {
  public:
@@ -41,7 +46,7 @@ class RunningServer {
   // "HOST:PORT"; "" if the server did not start.
   const std::string& address() const { return address_; }
   // CPU time of all its threads so far. Resolution: a hundredth of a second.
-  double CpuSeconds() const;
+  CpuTime Cpu() const;
   // Peak of resident memory so far.
   uint64_t PeakBytes() const;
   // Waits until the server is almost idle for a while, but at most some seconds. Returns the time

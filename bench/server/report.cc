@@ -51,6 +51,13 @@ class Samples {
       return result.figure.cpu_seconds * 1e6 / static_cast<double>(result.figure.operation_count);
     });
   }
+  // The part of ServerMicros() that was in the kernel, mostly for sockets.
+  double ServerKernelMicros() const {
+    return Median([](const Result& result) {
+      return result.server_kernel_seconds * 1e6 /
+             static_cast<double>(result.figure.operation_count);
+    });
+  }
   double ClientMicros() const {
     return Median([](const Result& result) {
       return result.client_cpu_seconds * 1e6 / static_cast<double>(result.figure.operation_count);
@@ -69,7 +76,8 @@ std::string RatioOf(double value, double base) {
 }
 
 constexpr std::string_view kLine =
-    "{:<15} {:>4} {:<15} {:>8} {:>8} {:<8} {:>6} {:>6} {:>5} {:>9} {:>9} {:>10} {:>10} {:>8}\n";
+    "{:<15} {:>4} {:<15} {:>8} {:>8} {:<8} {:>6} {:>6} {:>5} {:>9} {:>9} {:>10} {:>10} {:>10} "
+    "{:>8}\n";
 
 std::string LineOf(const Workload& workload, uint64_t connections, std::string_view name,
                    const Samples& samples, const Samples& base) {
@@ -81,8 +89,8 @@ std::string LineOf(const Workload& workload, uint64_t connections, std::string_v
       RatioOf(samples.BestRate(), base.BestRate()), fmt::format("{:.1f}", workload.goal),
       micros(samples.Median([](const Result& result) { return result.figure.p50_us; })),
       micros(samples.Median([](const Result& result) { return result.figure.p99_us; })),
-      cpu_micros(samples.ServerMicros()), cpu_micros(samples.ClientMicros()),
-      micros(samples.Median([](const Result& result) {
+      cpu_micros(samples.ServerMicros()), cpu_micros(samples.ServerKernelMicros()),
+      cpu_micros(samples.ClientMicros()), micros(samples.Median([](const Result& result) {
         return static_cast<double>(result.figure.rss_bytes) / (1 << 20);
       })));
 }
@@ -120,6 +128,7 @@ std::string ResultAsJson(const Plan& plan, const Result& result) {
                      {"seconds", figure.seconds},
                      {"settle_seconds", figure.settle_seconds},
                      {"cpu_seconds", figure.cpu_seconds},
+                     {"kernel_seconds", result.server_kernel_seconds},
                      {"client_cpu_seconds", result.client_cpu_seconds},
                      {"operations", figure.operation_count},
                      {"rss_bytes", figure.rss_bytes},
@@ -136,7 +145,7 @@ std::string TableOf(const Plan& plan, const Outcome& outcome) {
   const std::string& base = plan.contenders.back().name;
   std::string text =
       fmt::format(kLine, "workload", "conn", "server", "median", "best", "unit", "ratio", "best",
-                  "goal", "p50 us", "p99 us", "server us", "client us", "rss MiB");
+                  "goal", "p50 us", "p99 us", "server us", "kernel us", "client us", "rss MiB");
   for (const uint64_t connections : plan.connections) {
     for (const Workload& workload : Workloads()) {
       const Samples base_samples(outcome, workload, connections, base);
@@ -149,8 +158,9 @@ std::string TableOf(const Plan& plan, const Outcome& outcome) {
   }
   return text + fmt::format(
                     "ratio, best: medians and best rates beside those of {}; goal: what ratio is "
-                    "wanted; p50, p99: of a call; server us, client "
-                    "us: CPU time for each operation, the server's with its settling\n",
+                    "wanted; p50, p99: of a call; server us, client us: CPU time for each "
+                    "operation, the server's with its settling; kernel us: the part of server us "
+                    "in the kernel\n",
                     base);
 }
 

@@ -167,12 +167,14 @@ class Rounds {
       part.status = absl::OkStatus();
       figure.operation_count += part.script.operation_count;
     }
-    const double cpu_before = server.CpuSeconds();
+    const CpuTime cpu_before = server.Cpu();
     const double own_cpu_before = stele_compare::CpuSeconds();
     figure.seconds = SendAll(server.address(), MethodOf(run.kind), *parts);
     result->client_cpu_seconds = stele_compare::CpuSeconds() - own_cpu_before;
     figure.settle_seconds = server.Settle();
-    figure.cpu_seconds = server.CpuSeconds() - cpu_before;
+    const CpuTime cpu = server.Cpu();
+    figure.cpu_seconds = cpu.total_seconds - cpu_before.total_seconds;
+    result->server_kernel_seconds = cpu.kernel_seconds - cpu_before.kernel_seconds;
     figure.rss_bytes = server.PeakBytes();
     figure.value = static_cast<double>(figure.operation_count) / figure.seconds;
     for (const Part& part : *parts) latencies.Append(part.latencies);

@@ -33,7 +33,8 @@ struct Result {
   std::string_view contender;
   int round = 0;
   stele_compare::Figure figure;
-  double client_cpu_seconds = 0;  // over the timed part; figure.cpu_seconds is the server's
+  double client_cpu_seconds = 0;     // over the timed part; figure.cpu_seconds is the server's
+  double server_kernel_seconds = 0;  // the part of figure.cpu_seconds that was in the kernel
 };
 
 struct Outcome {
