@@ -68,11 +68,17 @@ struct ImportFile::Source {
 
 namespace {
 
+// A zstd file begins with a frame, or with a skippable one.
+bool IsCompressed(std::string_view start) {
+  if (start.starts_with("\x1f\x8b") || start == "\x28\xb5\x2f\xfd") return true;
+  return start.size() == 4 && (start[0] & '\xf0') == '\x50' && start.substr(1) == "\x2a\x4d\x18";
+}
+
 absl::Status CheckNotCompressed(std::FILE* stream, const std::string& path) {
   char start[4] = {};
-  const std::string_view bytes(start, std::fread(start, 1, sizeof(start), stream));
+  const size_t size = std::fread(start, 1, sizeof(start), stream);
   std::rewind(stream);
-  if (!bytes.starts_with("\x1f\x8b") && bytes != "\x28\xb5\x2f\xfd") return absl::OkStatus();
+  if (!IsCompressed({start, size})) return absl::OkStatus();
   return internal::InvalidArgument(
       "{} is compressed, and this build of stele has no schema lab: decompress it first", path);
 }
