@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "steled/transport/transport_fixture.h"
+#include "support/base_sanitized.h"
 
 namespace stele::server {
 namespace {
@@ -25,15 +26,6 @@ class RequestBytesTest : public TransportTest {
     const struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;
   }
-  // False if another allocator is used, as under a sanitizer.
-  static bool IsHeapCounted() {
-    const size_t before = LiveBytes();
-    const std::string* volatile block = new std::string(kMessageBytes, 'x');  // not optimized away
-    const size_t after = LiveBytes();
-    delete block;
-    return after >= before + kMessageBytes;
-  }
-
   // Sends requests without their ends.
   std::vector<int32_t> Upload(Http2Client* client, const std::string& timeout) {
     const std::string message = Framed(std::string(kMessageBytes, 'x'));
@@ -50,7 +42,7 @@ class RequestBytesTest : public TransportTest {
 };
 
 TEST_F(RequestBytesTest, AreFreedWhenACallIsTooLateAndItsClientReadsNothing) {
-  if (!IsHeapCounted()) GTEST_SKIP() << "another allocator";
+  if (internal::kSanitized) GTEST_SKIP() << "a sanitizer replaces the allocator whose bytes are counted";
   Start();
   Http2Client client(transport_->address(), /*window_bytes=*/1 << 30);
   client.WidenConnection(1 << 30);
@@ -66,7 +58,7 @@ TEST_F(RequestBytesTest, AreFreedWhenACallIsTooLateAndItsClientReadsNothing) {
 }
 
 TEST_F(RequestBytesTest, AreFreedWhenACallIsRefusedBehindOneThatRuns) {
-  if (!IsHeapCounted()) GTEST_SKIP() << "another allocator";
+  if (internal::kSanitized) GTEST_SKIP() << "a sanitizer replaces the allocator whose bytes are counted";
   Start([](TransportOptions* options) { options->calls_max = 1; });
   Http2Client client(transport_->address(), /*window_bytes=*/1 << 30);
   const std::vector<int32_t> refused = Upload(&client, "");
