@@ -311,7 +311,9 @@ absl::Status ExciseDuringPause(const Parts& parts, uint32_t table_id, const KeyR
 absl::Status ExciseRows(const Parts& parts, uint32_t table_id, const KeyRange& range) {
   std::shared_ptr<const ReadView> view = parts.state->view();
   if (view->Find(table_id) == nullptr) return NotFound("the table was deleted");
-  // Most of the flush happens before the pause, so that the table's writers wait only for the rest.
+  // Most of the flush happens before the pause, so the table's writers wait only for the rest. The
+  // rest is large if writers just added rows of the range and others to a new memtable: then the
+  // older memtables, which need no flush otherwise, are flushed with it.
   if (IsInMemory(*view->Find(table_id), range)) {
     view.reset();
     STELE_RETURN_IF_ERROR(parts.committer->RunExclusive([&] {
