@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <new>
 #include <utility>
 
 #include "base/random.h"
@@ -146,14 +148,16 @@ void Recorder::AddStored(uint64_t recording, size_t bytes_max, const Store& stor
     for (size_t i = 0; i < kShards; ++i) {
       Shard& shard = shards_[(first + i) % kShards];
       if (!shard.lock.TryLock()) continue;
-      const bool is_over = shard.recording != recording;
-      const bool is_added = !is_over && Append(bytes_max, store, &shard);
-      shard.lock.Unlock();
-      if (is_over || is_added) return;
+      const SpinLockHolder lock(shard.lock, std::adopt_lock);
+      if (shard.recording != recording || Append(bytes_max, store, &shard)) return;
       break;
     }
   }
   shards_[first].dropped.fetch_add(1, std::memory_order_relaxed);
+}
+
+Recorder::Chunk Recorder::NewChunk(size_t capacity) {
+  return {.bytes = std::unique_ptr<char[]>(new (std::nothrow) char[capacity])};
 }
 
 template <typename Store>
@@ -164,7 +168,8 @@ bool Recorder::Append(size_t bytes_max, const Store& store, Shard* shard) {
     ++chunk->records;
   };
   if (bytes_max > kTraceBlockBytes) {  // a chunk of its own
-    Chunk large{.bytes = std::make_unique_for_overwrite<char[]>(bytes_max)};
+    Chunk large = NewChunk(bytes_max);
+    if (large.bytes == nullptr) return false;
     store_in(&large);
     return AddFull(std::move(large), shard);
   }
@@ -173,7 +178,8 @@ bool Recorder::Append(size_t bytes_max, const Store& store, Shard* shard) {
     if (!AddFull(std::move(open), shard)) return false;
     open = {};
   }
-  if (open.bytes == nullptr) open.bytes = std::make_unique_for_overwrite<char[]>(kTraceBlockBytes);
+  if (open.bytes == nullptr) open = NewChunk(kTraceBlockBytes);
+  if (open.bytes == nullptr) return false;
   store_in(&open);
   return true;
 }

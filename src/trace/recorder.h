@@ -103,6 +103,8 @@ class Recorder {
   // most `bytes_max`, and returns their end.
   template <typename Store>
   void AddStored(uint64_t recording, size_t bytes_max, const Store& store);
+  // An empty chunk with room for this many bytes. Its bytes are null if there is no memory.
+  static Chunk NewChunk(size_t capacity);
   // Appends the record to the open chunk. Returns false if memory is full.
   template <typename Store>
   bool Append(size_t bytes_max, const Store& store, Shard* shard)

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
@@ -42,6 +43,9 @@ class ABSL_SCOPED_LOCKABLE SpinLockHolder {
   explicit SpinLockHolder(SpinLock& lock) ABSL_EXCLUSIVE_LOCK_FUNCTION(lock) : lock_(lock) {
     lock_.Lock();
   }
+  // Releases a lock that TryLock() got.
+  SpinLockHolder(SpinLock& lock, std::adopt_lock_t /*adopt*/) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock)
+      : lock_(lock) {}
   ~SpinLockHolder() ABSL_UNLOCK_FUNCTION() { lock_.Unlock(); }
   SpinLockHolder(const SpinLockHolder&) = delete;
   SpinLockHolder& operator=(const SpinLockHolder&) = delete;

@@ -42,7 +42,8 @@ class RequestBytesTest : public TransportTest {
 };
 
 TEST_F(RequestBytesTest, AreFreedWhenACallIsTooLateAndItsClientReadsNothing) {
-  if (internal::kSanitized) GTEST_SKIP() << "a sanitizer replaces the allocator whose bytes are counted";
+  if (internal::kSanitized)
+    GTEST_SKIP() << "a sanitizer replaces the allocator whose bytes are counted";
   Start();
   Http2Client client(transport_->address(), /*window_bytes=*/1 << 30);
   client.WidenConnection(1 << 30);
@@ -58,7 +59,8 @@ TEST_F(RequestBytesTest, AreFreedWhenACallIsTooLateAndItsClientReadsNothing) {
 }
 
 TEST_F(RequestBytesTest, AreFreedWhenACallIsRefusedBehindOneThatRuns) {
-  if (internal::kSanitized) GTEST_SKIP() << "a sanitizer replaces the allocator whose bytes are counted";
+  if (internal::kSanitized)
+    GTEST_SKIP() << "a sanitizer replaces the allocator whose bytes are counted";
   Start([](TransportOptions* options) { options->calls_max = 1; });
   Http2Client client(transport_->address(), /*window_bytes=*/1 << 30);
   const std::vector<int32_t> refused = Upload(&client, "");
