@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
-#include <new>
 #include <utility>
 
 #include "base/random.h"
@@ -75,8 +73,9 @@ absl::Status Recorder::Begin(std::unique_ptr<File> file, const Options& options)
 
 void Recorder::SetRecording(uint64_t recording) {
   for (Shard& shard : shards_) {
-    SpinLockHolder lock(shard.lock);
+    Lock(&shard);
     shard.recording = recording;
+    shard.lock.Unlock();
     if (recording == 0) continue;
     shard.operations = 0;
     shard.dropped = 0;
@@ -143,59 +142,103 @@ void Recorder::Add(uint64_t recording, const PointReadRecord& record) {
 
 template <typename Store>
 void Recorder::AddStored(uint64_t recording, size_t bytes_max, const Store& store) {
-  const size_t first = ShardOfThread();
-  if (bytes_max <= kTraceBlockBytesMax) {
-    for (size_t i = 0; i < kShards; ++i) {
-      Shard& shard = shards_[(first + i) % kShards];
-      if (!shard.lock.TryLock()) continue;
-      const SpinLockHolder lock(shard.lock, std::adopt_lock);
-      if (shard.recording != recording || Append(bytes_max, store, &shard)) return;
-      break;
-    }
+  bool is_added = false;
+  if (bytes_max <= kTraceBlockBytes) {
+    is_added = AddToOpenChunk(recording, bytes_max, store);
+  } else if (bytes_max <= kTraceBlockBytesMax && Reserve(bytes_max)) {
+    Chunk chunk(bytes_max);
+    chunk.Append(store);
+    is_added = AddFullChunk(recording, std::move(chunk));
   }
-  shards_[first].dropped.fetch_add(1, std::memory_order_relaxed);
-}
-
-Recorder::Chunk Recorder::NewChunk(size_t capacity) {
-  return {.bytes = std::unique_ptr<char[]>(new (std::nothrow) char[capacity])};
+  // A record that is late must not be counted in the next recording.
+  if (!is_added && recording == recording_.load(std::memory_order_relaxed))
+    shards_[ShardOfThread()].dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
 template <typename Store>
-bool Recorder::Append(size_t bytes_max, const Store& store, Shard* shard) {
-  const auto store_in = [&](Chunk* chunk) {
-    char* const begin = chunk->bytes.get() + chunk->size;
-    chunk->size += static_cast<size_t>(store(begin) - begin);
-    ++chunk->records;
-  };
-  if (bytes_max > kTraceBlockBytes) {  // a chunk of its own
-    Chunk large = NewChunk(bytes_max);
-    if (large.bytes == nullptr) return false;
-    store_in(&large);
-    return AddFull(std::move(large), shard);
+bool Recorder::AddToOpenChunk(uint64_t recording, size_t bytes_max, const Store& store) {
+  bool is_full = false;
+  bool is_added = false;
+  const bool has_shard = WithFreeShard([&](Shard* shard) {
+    shard->lock.AssertHeld();
+    if (shard->recording != recording) {
+      is_added = true;  // nowhere, since the recording has ended
+      return;
+    }
+    if (!MakeRoom(bytes_max, shard, &is_full)) return;
+    shard->open.Append(store);
+    is_added = true;
+  });
+  if (is_full) WakeThread();
+  return has_shard && is_added;
+}
+
+bool Recorder::AddFullChunk(uint64_t recording, Chunk&& chunk) {
+  const size_t bytes = chunk.capacity;
+  bool is_kept = false;
+  const bool has_shard = WithFreeShard([&](Shard* shard) {
+    shard->lock.AssertHeld();
+    if (shard->recording != recording) return;
+    shard->full.push_back(std::move(chunk));
+    is_kept = true;
+  });
+  if (is_kept) {
+    WakeThread();
+  } else {
+    waiting_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
   }
+  return has_shard;
+}
+
+bool Recorder::MakeRoom(size_t bytes, Shard* shard, bool* is_full) {
   Chunk& open = shard->open;
-  if (open.size + bytes_max > kTraceBlockBytes) {
-    if (!AddFull(std::move(open), shard)) return false;
+  if (open.bytes != nullptr && open.size + bytes > open.capacity) {
+    if (!Reserve(open.capacity)) return false;
+    shard->full.push_back(std::move(open));
     open = {};
+    *is_full = true;
   }
-  if (open.bytes == nullptr) open = NewChunk(kTraceBlockBytes);
-  if (open.bytes == nullptr) return false;
-  store_in(&open);
+  if (open.bytes == nullptr) open = Chunk(kTraceBlockBytes);
   return true;
 }
 
-bool Recorder::AddFull(Chunk&& chunk, Shard* shard) {
-  const size_t bytes = chunk.size;
-  if (waiting_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > kWaitingBytesMax) {
-    waiting_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-    return false;
+template <typename Use>
+bool Recorder::WithFreeShard(const Use& use) {
+  const size_t first = ShardOfThread();
+  for (size_t i = 0; i < kShards; ++i) {
+    Shard& shard = shards_[(first + i) % kShards];
+    if (!shard.lock.TryLock()) continue;
+    use(&shard);
+    shard.lock.Unlock();
+    return true;
   }
-  shard->full.push_back(std::move(chunk));
-  // Without the mutex, because operations do not wait: a lost signal delays the thread until its
-  // interval is over.
+  return false;
+}
+
+// Operations only try the lock, so they do not wake those that wait for it. Sleeps instead of
+// yielding: a thread of a higher priority would not let the operation end.
+void Recorder::Lock(Shard* shard) {
+  constexpr std::chrono::microseconds kPause(50);
+  Mutex mutex;
+  CondVar never;
+  while (!shard->lock.TryLock()) {
+    MutexLock lock(mutex);
+    never.WaitFor(mutex, kPause);
+  }
+}
+
+bool Recorder::Reserve(size_t bytes) {
+  if (waiting_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= kWaitingBytesMax)
+    return true;
+  waiting_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  return false;
+}
+
+// Without the mutex, because operations do not wait: a lost signal delays the thread until its
+// interval is over.
+void Recorder::WakeThread() {
   has_full_.store(true, std::memory_order_relaxed);
   wake_.Signal();
-  return true;
 }
 
 void Recorder::Run() {
@@ -218,14 +261,14 @@ void Recorder::WriteAll() {
   for (Shard& shard : shards_) {
     std::vector<Chunk> full;
     Chunk open;
-    {
-      SpinLockHolder lock(shard.lock);
-      full.swap(shard.full);
-      std::swap(open, shard.open);
-    }
-    for (const Chunk& chunk : full) {
+    Lock(&shard);
+    full.swap(shard.full);
+    std::swap(open, shard.open);
+    shard.lock.Unlock();
+    for (Chunk& chunk : full) {
       Write({chunk.bytes.get(), chunk.size}, chunk.records);
-      waiting_bytes_.fetch_sub(chunk.size, std::memory_order_relaxed);
+      chunk.bytes = nullptr;  // frees it before others may take its room
+      waiting_bytes_.fetch_sub(chunk.capacity, std::memory_order_relaxed);
     }
     if (rest.size() + open.size > kTraceBlockBytes) {
       Write(rest, rest_records);

@@ -1,14 +1,13 @@
 // trace/recorder.h: records operations in a trace file. No operation waits for it.
 //
-// A thread encodes a record, and appends it to one of several buffers that is not in use. A thread
-// of the recorder takes all buffers each second, or when one is full, compresses them and writes
-// them.
+// A thread encodes a record into one of several buffers, one that is not in use. A thread of the
+// recorder takes all buffers each second, or when one is full, compresses them and writes them.
 //
 // Used by:   api/recorded_call.cc.
 // Calls:     trace/trace_writer.h.
-// Rule:      an operation never waits: not for the file, not for memory, and not for another
-//            operation. A record for which no buffer has room is dropped and counted. A failure of
-//            the file ends the trace, and nothing else.
+// Rule:      an operation never waits: not for the file, not for memory to become free, and not for
+//            another operation. A record for which no buffer has room is dropped and counted. A
+//            failure of the file ends the trace, and nothing else.
 // Errors:    FailedPrecondition for a second start, or a stop without a start; those of the writer.
 // Threads:   thread-safe. The file is used by Start(), then by the recorder's thread, then by
 //            Stop().
@@ -31,7 +30,7 @@
 #include "base/mutex.h"
 #include "base/thread.h"
 #include "io/file_system.h"
-#include "trace/spin_lock.h"
+#include "trace/non_blocking_lock.h"
 #include "trace/trace_encoding.h"
 #include "trace/trace_format.h"
 #include "trace/trace_record.h"
@@ -80,12 +79,23 @@ class Recorder {
  private:
   // Encoded records: the payload of a block.
   struct Chunk {
-    std::unique_ptr<char[]> bytes;  // null: none, and the size is 0
+    Chunk() = default;
+    explicit Chunk(size_t room)
+        : bytes(std::make_unique_for_overwrite<char[]>(room)), capacity(room) {}
+    template <typename Store>
+    void Append(const Store& store) {
+      char* const begin = bytes.get() + size;
+      size += static_cast<size_t>(store(begin) - begin);
+      ++records;
+    }
+
+    std::unique_ptr<char[]> bytes;  // null: none
+    size_t capacity = 0;
     size_t size = 0;
     uint32_t records = 0;
   };
   struct alignas(64) Shard {
-    SpinLock lock;
+    NonBlockingLock lock;
     uint64_t recording ABSL_GUARDED_BY(lock) = 0;  // 0: nothing is added
     Chunk open ABSL_GUARDED_BY(lock);
     std::vector<Chunk> full ABSL_GUARDED_BY(lock);
@@ -99,18 +109,28 @@ class Recorder {
     return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
   }
   static size_t ShardOfThread();
-  // Adds a record to a shard that is not in use. `store(out)` writes the bytes of the record, at
-  // most `bytes_max`, and returns their end.
+  // Adds a record. `store(out)` writes the bytes of the record, at most `bytes_max`, and returns
+  // their end.
   template <typename Store>
   void AddStored(uint64_t recording, size_t bytes_max, const Store& store);
-  // An empty chunk with room for this many bytes. Its bytes are null if there is no memory.
-  static Chunk NewChunk(size_t capacity);
-  // Appends the record to the open chunk. Returns false if memory is full.
+  // Each adds a record if the recording has not ended. Returns false if all shards are in use, or
+  // memory is full.
   template <typename Store>
-  bool Append(size_t bytes_max, const Store& store, Shard* shard)
+  bool AddToOpenChunk(uint64_t recording, size_t bytes_max, const Store& store);
+  bool AddFullChunk(uint64_t recording, Chunk&& chunk);
+  // Makes room in the open chunk. Returns false if memory is full. Sets `is_full` if a chunk
+  // became full.
+  bool MakeRoom(size_t bytes, Shard* shard, bool* is_full)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->lock);
-  // Moves a chunk to the full ones. Returns false, and changes nothing, if memory is full.
-  bool AddFull(Chunk&& chunk, Shard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->lock);
+  // Calls `use(shard)` with the lock of a shard that is not in use; first tries that of this
+  // thread. Returns false if there is none.
+  template <typename Use>
+  bool WithFreeShard(const Use& use);
+  // Waits until no operation has the lock.
+  static void Lock(Shard* shard) ABSL_EXCLUSIVE_LOCK_FUNCTION(shard->lock);
+  // Charges the bytes of a full chunk. Returns false if memory is full.
+  bool Reserve(size_t bytes);
+  void WakeThread();
   absl::Status Begin(std::unique_ptr<File> file, const Options& options)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_mutex_);
   void SetRecording(uint64_t recording);

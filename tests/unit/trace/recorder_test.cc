@@ -238,6 +238,99 @@ TEST_F(RecorderTest, ABlockedDiskHoldsUpNoOperation) {
   EXPECT_GT(summary->counts.recorded * 10'000, uint64_t{15} << 20);
 }
 
+// Records of which only one fits in a block leave half of each buffer empty.
+TEST_F(RecorderTest, EmptyPartsOfBuffersAreCharged) {
+  Mutex disk;
+  GuardedFileSystem file_system([&](uint64_t /*offset*/) {
+    MutexLock lock(disk);
+    return absl::OkStatus();
+  });
+  Recorder::Options options = Options();
+  options.file_system = &file_system;
+  ASSERT_TRUE(recorder_.Start("/t", options).ok());
+  TraceRecord record = GetTraceRecord(1);
+  record.row.assign(kTraceBlockBytes / 2 + 1'000, 'r');
+  constexpr uint64_t kRecords = 2'000;
+  disk.Lock();
+  for (uint64_t i = 0; i < kRecords; ++i) recorder_.Add(recorder_.Choose(1), record);
+  disk.Unlock();
+  const auto summary = recorder_.Stop();
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->counts.operations, kRecords);
+  // Each has a buffer of its own.
+  EXPECT_LT(summary->counts.recorded * kTraceBlockBytes, uint64_t{32} << 20);
+  EXPECT_GT(summary->counts.recorded * kTraceBlockBytes, uint64_t{15} << 20);
+}
+
+// The buffers of all threads are written as they fill, while others append to them.
+TEST_F(RecorderTest, PointReadsOfManyThreadsAreRecordedOnceEach) {
+  constexpr uint64_t kThreads = 4;
+  constexpr uint64_t kRecords = 20'000;
+  Recorder::Options options = Options();
+  options.interval = std::chrono::microseconds(1);
+  ASSERT_TRUE(recorder_.Start("/t", options).ok());
+  const auto add = [this](uint64_t first) {
+    for (uint64_t i = first; i < first + kRecords; ++i) {
+      const TraceRecord record = GetTraceRecord(i);
+      PointReadRecord point{.micros = record.micros, .table = record.table, .row = record.row};
+      point.returned = ReturnedCounts{.rows = 1, .cells = i};
+      recorder_.Add(recorder_.Choose(1), point);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (uint64_t i = 0; i < kThreads; ++i) threads.emplace_back(add, i * kRecords);
+  for (std::thread& thread : threads) thread.join();
+  const auto summary = recorder_.Stop();
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->counts.operations, kThreads * kRecords);
+  const ReadTrace read = Read();
+  EXPECT_EQ(read.damaged, 0u);
+  ASSERT_EQ(read.records.size(), summary->counts.recorded);
+  std::vector<uint64_t> numbers;
+  for (const TraceRecord& record : read.records) {
+    numbers.push_back(record.cells_returned.value_or(0));
+    EXPECT_EQ(record.row, GetTraceRecord(numbers.back()).row);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  EXPECT_EQ(std::adjacent_find(numbers.begin(), numbers.end()), numbers.end()) << "recorded twice";
+}
+
+TEST_F(RecorderTest, PointReadsOfAllSizesAreRecordedUpToABlock) {
+  ASSERT_TRUE(recorder_.Start("/t", Options()).ok());
+  const std::vector<size_t> sizes = {1, kTraceBlockBytes - 200, kTraceBlockBytes,
+                                     kTraceBlockBytesMax - 200, kTraceBlockBytesMax};
+  for (const size_t size : sizes) {
+    const std::string filter(size, 'f');
+    recorder_.Add(recorder_.Choose(1), PointReadRecord{.table = "t", .filter = filter});
+  }
+  const auto summary = recorder_.Stop();
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->counts.recorded, sizes.size() - 1);
+  EXPECT_EQ(summary->counts.dropped, 1u);
+  std::vector<size_t> read_sizes;
+  for (const TraceRecord& record : Read().records) read_sizes.push_back(record.filter.size());
+  std::sort(read_sizes.begin(), read_sizes.end());
+  EXPECT_EQ(read_sizes, std::vector<size_t>(sizes.begin(), sizes.end() - 1));
+}
+
+// A call that ends in the next recording belongs to neither.
+TEST_F(RecorderTest, ALateRecordIsNotCountedAsDropped) {
+  ASSERT_TRUE(recorder_.Start("/t", Options()).ok());
+  const uint64_t late = recorder_.Choose(1);
+  ASSERT_TRUE(recorder_.Stop().ok());
+  ASSERT_TRUE(recorder_.Start("/u", Options()).ok());
+  TraceRecord record = GetTraceRecord(1);
+  recorder_.Add(late, record);
+  record.row.assign(2 * kTraceBlockBytes, 'r');
+  recorder_.Add(late, record);
+  record.row.assign(kTraceBlockBytesMax + 1, 'r');
+  recorder_.Add(late, record);
+  const auto summary = recorder_.Stop();
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->counts.operations, 0u);
+  EXPECT_EQ(summary->counts.dropped, 0u);
+}
+
 TEST_F(RecorderTest, AFullDiskEndsOnlyTheTrace) {
   GuardedFileSystem file_system([&](uint64_t offset) {
     return offset == 0 ? absl::OkStatus() : absl::ResourceExhaustedError("write /t: no space");
