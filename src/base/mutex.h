@@ -1,4 +1,4 @@
-// base/mutex.h: the engine's only lock type: std::mutex with annotations for the compiler's
+// base/mutex.h: the engine's lock type: std::mutex with annotations for the compiler's
 // thread-safety analysis.
 //
 // Why:       the packaged absl::Mutex runs its deadlock detector at every Lock, which slows down
