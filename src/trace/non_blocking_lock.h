@@ -3,7 +3,7 @@
 // Why:       Unlock() is a plain store. That of std::mutex is a locked instruction, which waits
 //            until the writes of the section have reached the cache. For a record of a trace, this
 //            wait was a fifth of the cost.
-// Used by:   trace/recorder.h. All other locks are those of base/mutex.h.
+// Used by:   trace/recorder.h.
 // Threads:   thread-safe.
 #pragma once
 

@@ -238,7 +238,7 @@ TEST_F(RecorderTest, ABlockedDiskHoldsUpNoOperation) {
   EXPECT_GT(summary->counts.recorded * 10'000, uint64_t{15} << 20);
 }
 
-// Records of which only one fits in a block leave half of each buffer empty.
+// A record of more than half a block leaves almost half of its buffer empty.
 TEST_F(RecorderTest, EmptyPartsOfBuffersAreCharged) {
   Mutex disk;
   GuardedFileSystem file_system([&](uint64_t /*offset*/) {
@@ -257,7 +257,7 @@ TEST_F(RecorderTest, EmptyPartsOfBuffersAreCharged) {
   const auto summary = recorder_.Stop();
   ASSERT_TRUE(summary.ok()) << summary.status();
   EXPECT_EQ(summary->counts.operations, kRecords);
-  // Each has a buffer of its own.
+  // Each record fills one buffer.
   EXPECT_LT(summary->counts.recorded * kTraceBlockBytes, uint64_t{32} << 20);
   EXPECT_GT(summary->counts.recorded * kTraceBlockBytes, uint64_t{15} << 20);
 }
